@@ -1,0 +1,81 @@
+// Command lab makes the lab, removes it, and tells what this machine can do.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"gsb.test/jobset-e2e/provision"
+)
+
+// version is what --version prints; a container engine is tried by running this
+// program in a container and comparing.
+const version = "lab 1"
+
+func main() {
+	// A first signal lets what is running clean up; a second one kills, as usual.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop)
+	err := command().ExecuteContext(ctx)
+	var ended *provision.Ended
+	switch {
+	case err == nil:
+	case errors.As(err, &ended):
+		os.Exit(ended.Code) // the command has said itself what was wrong
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "\nlab: interrupted, and cleaned up")
+		os.Exit(130)
+	default:
+		fmt.Fprintf(os.Stderr, "\nlab: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "lab",
+		Short: "Makes the JobSet lab on this machine, and removes it",
+		Long: "Makes the JobSet lab on this machine, and removes it.\n\n" +
+			"Environment:\n" +
+			"  LAB_NAME    the lab's name (" + provision.DefaultName + "): two labs of two names stand side by side\n" +
+			"  LAB_ENGINE  docker or podman; without it the first that works\n" +
+			"  KEEP=1      leave the lab standing, after a failure too",
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.CompletionOptions.DisableDefaultCmd = true
+	lab := func(do func(*provision.Lab, context.Context) error) func(*cobra.Command, []string) error {
+		return func(c *cobra.Command, _ []string) error {
+			l, err := provision.New(os.Getenv("LAB_NAME"), os.Getenv("KEEP") == "1")
+			if err != nil {
+				return err
+			}
+			return do(l, c.Context())
+		}
+	}
+	root.AddCommand(
+		&cobra.Command{Use: "up", Short: "Make the lab; a lab that stands is checked and mended", Args: cobra.NoArgs,
+			RunE: lab((*provision.Lab).Up)},
+		&cobra.Command{Use: "down", Short: "Remove the lab and everything made for it", Args: cobra.NoArgs,
+			RunE: lab((*provision.Lab).Down)},
+		&cobra.Command{Use: "doctor", Short: "Tell what this machine can and cannot do, and the mend", Args: cobra.NoArgs,
+			RunE: lab((*provision.Lab).Doctor)},
+		&cobra.Command{Use: "images", Short: "Build what is not cached, and list what a lab is made of", Args: cobra.NoArgs,
+			RunE: lab((*provision.Lab).Images)},
+		&cobra.Command{Use: "with COMMAND [ARG ...]", Short: "Make the lab, run a command with LAB_KUBECONFIG set, remove the lab",
+			Args: cobra.MinimumNArgs(1), DisableFlagsInUseLine: true,
+			RunE: func(c *cobra.Command, args []string) error {
+				return lab(func(l *provision.Lab, ctx context.Context) error { return l.With(ctx, args) })(c, args)
+			}},
+	)
+	root.Commands()[len(root.Commands())-1].Flags().SetInterspersed(false)
+	return root
+}

@@ -1,0 +1,237 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// finding is one thing looked at on this machine.
+type finding struct {
+	name string
+	// said is what was found; mend is what to type or change where that is not
+	// good enough, empty where it is.
+	said, mend string
+	// fatal tells that no lab can be made until it is mended.
+	fatal bool
+}
+
+// Doctor prints what this machine can and cannot do, each with its mend, and
+// fails if a lab cannot be made here. It changes nothing.
+func (l *Lab) Doctor(ctx context.Context) error {
+	findings := l.examine(ctx)
+	fatal := 0
+	for _, f := range findings {
+		mark := "✓"
+		switch {
+		case f.fatal:
+			mark = "✗"
+			fatal++
+		case f.mend != "":
+			mark = "!"
+		}
+		fmt.Printf(" %s %-12s %s\n", mark, f.name, f.said)
+		if f.mend != "" {
+			fmt.Printf("   %12s %s\n", "", strings.ReplaceAll(f.mend, "\n", "\n"+strings.Repeat(" ", 16)))
+		}
+	}
+	if fatal > 0 {
+		return fmt.Errorf("%d of %d findings stand in the way of a lab; the lines with ✗ say what to do", fatal, len(findings))
+	}
+	return nil
+}
+
+func (l *Lab) examine(ctx context.Context) []finding {
+	return []finding{
+		l.findRoot(), l.findPrograms(), l.findEngine(ctx), findCgroup(), findCapability(), findLimits(),
+		findModules(), findInotify(), l.findDisk(), findMemory(), l.findLeftovers(ctx),
+	}
+}
+
+func (l *Lab) findRoot() finding {
+	if os.Geteuid() == 0 {
+		return finding{name: "user", said: "root"}
+	}
+	return finding{name: "user", said: "not root: the images are built from source, which makes a root file system", fatal: true,
+		mend: "run it as root: sudo -E make e2e"}
+}
+
+// needed are the programs that making a lab calls, and Debian's packages that bring them.
+var needed = []struct{ program, pkg string }{
+	{"mmdebstrap", "mmdebstrap"}, {"podman", "podman"}, {"runc", "runc"}, {"iptables", "iptables"},
+	{"/usr/lib/podman/netavark", "netavark"}, {"/usr/lib/podman/aardvark-dns", "aardvark-dns"},
+}
+
+// missingPackages lists the packages to install. Where Docker works, Podman and
+// what it needs are not missed.
+func missingPackages(podman bool) []string {
+	var missing []string
+	for _, n := range needed {
+		if _, err := exec.LookPath(n.program); err != nil && (podman || n.pkg == "mmdebstrap") {
+			missing = append(missing, n.pkg)
+		}
+	}
+	return missing
+}
+
+func (l *Lab) findPrograms() finding {
+	if _, err := exec.LookPath("go"); err != nil {
+		return finding{name: "programs", said: "no go", fatal: true, mend: "install Go 1.26 or newer and put it on the PATH"}
+	}
+	missing := missingPackages(true)
+	if len(missing) == 0 {
+		return finding{name: "programs", said: "go, mmdebstrap, podman and what it needs"}
+	}
+	return finding{name: "programs", said: "not installed: " + strings.Join(missing, ", "),
+		mend: "make e2e installs them as root; by hand: " + installCommand(missing)}
+}
+
+func installCommand(packages []string) string {
+	return "apt-get install -y --no-install-recommends " + strings.Join(packages, " ")
+}
+
+func (l *Lab) findEngine(ctx context.Context) finding {
+	e, err := findEngine(ctx, l.podman())
+	if err != nil {
+		return finding{name: "engine", said: "none works", mend: err.Error(), fatal: len(missingPackages(true)) == 0}
+	}
+	return finding{name: "engine", said: fmt.Sprintf("%s %s ran a privileged container", e.name, e.version)}
+}
+
+func findCgroup() finding {
+	said := fmt.Sprintf("v%d", cgroupVersion())
+	if cgroupVersion() == 1 {
+		said += ": kubelet is told not to refuse it"
+	}
+	return finding{name: "cgroup", said: said}
+}
+
+func findCapability() finding {
+	if canRaiseLimits() {
+		return finding{name: "capabilities", said: "CAP_SYS_RESOURCE is there"}
+	}
+	return finding{name: "capabilities", said: "no CAP_SYS_RESOURCE: containerd is told not to lower oom scores"}
+}
+
+func findLimits() finding {
+	files, err := ulimit(unix.RLIMIT_NOFILE)
+	if err != nil {
+		return finding{name: "limits", said: err.Error(), fatal: true}
+	}
+	if files < 4096 {
+		return finding{name: "limits", said: fmt.Sprintf("only %d open files", files), fatal: true, mend: "ulimit -Hn 20000, then again"}
+	}
+	return finding{name: "limits", said: fmt.Sprintf("%d open files", files)}
+}
+
+// modules is bind-mounted into every kind node.
+const modules = "/lib/modules"
+
+func findModules() finding {
+	if stands(modules) {
+		return finding{name: "modules", said: modules + " exists"}
+	}
+	return finding{name: "modules", said: "no " + modules + ", which kind mounts into its node", mend: "make e2e makes it as root; by hand: mkdir " + modules}
+}
+
+func findInotify() finding {
+	// kubelet, containerd and systemd in the node share the host's count.
+	content, err := os.ReadFile("/proc/sys/fs/inotify/max_user_instances")
+	if err != nil {
+		return finding{name: "inotify", said: err.Error()}
+	}
+	var instances int
+	if _, err := fmt.Sscan(string(content), &instances); err != nil || instances >= 128 {
+		return finding{name: "inotify", said: fmt.Sprintf("%d instances", instances)}
+	}
+	return finding{name: "inotify", said: fmt.Sprintf("only %d instances: kubelet may run out", instances), mend: "sysctl fs.inotify.max_user_instances=512"}
+}
+
+func (l *Lab) findDisk() finding {
+	free, err := freeBytes(l.Folder)
+	if err != nil {
+		return finding{name: "disk", said: err.Error(), fatal: true}
+	}
+	need := uint64(roomToBuild)
+	if cached, _ := filepath.Glob(filepath.Join(l.Folder, "images", "node-*", "node.tar")); len(cached) > 0 {
+		need = roomToRun
+	}
+	f := finding{name: "disk", said: fmt.Sprintf("%d GiB free in %s, %d needed", free>>30, l.Folder, need>>30)}
+	if free < need {
+		f.fatal, f.mend = true, "free some, or name a folder with room: XDG_CACHE_HOME=/folder make e2e"
+	}
+	return f
+}
+
+func findMemory() finding {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return finding{name: "memory", said: err.Error()}
+	}
+	total := info.Totalram * uint64(info.Unit)
+	f := finding{name: "memory", said: fmt.Sprintf("%d GiB, %d CPUs", total>>30, runtime.NumCPU())}
+	if total < 4<<30 {
+		f.mend = "the lab wants 4 GiB and two CPUs; it may be slow, or not come up"
+	}
+	return f
+}
+
+// findLeftovers names labs whose checkout is gone or whose run died.
+func (l *Lab) findLeftovers(ctx context.Context) finding {
+	records, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json"))
+	if err != nil || len(records) == 0 {
+		return finding{name: "labs", said: "none stands"}
+	}
+	var names, mends []string
+	for _, path := range records {
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		was, _ := (&Lab{Name: name, Folder: l.Folder}).readRecord()
+		names = append(names, fmt.Sprintf("%s (of %s)", name, was.Checkout))
+		where := was.Checkout
+		if !stands(where) {
+			where = l.Checkout
+		}
+		mends = append(mends, fmt.Sprintf("cd %s && make down LAB_NAME=%s", where, name))
+	}
+	return finding{name: "labs", said: strings.Join(names, ", "), mend: "to remove: " + strings.Join(mends, "\n")}
+}
+
+// prepareHost installs what is missing where it may, refuses a machine on which
+// no lab can be made, and returns the engine.
+func prepareHost(ctx context.Context, l *Lab, say func(string)) (engine, string, error) {
+	for _, f := range []finding{l.findRoot(), findLimits(), l.findDisk()} {
+		if f.fatal {
+			return engine{}, "", fmt.Errorf("%s: %s\n   %s", f.name, f.said, f.mend)
+		}
+	}
+	installed, err := installMissing(ctx, l, say)
+	if err != nil {
+		return engine{}, "", err
+	}
+	if !stands(modules) {
+		if err := os.Mkdir(modules, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			return engine{}, "", fmt.Errorf("making %s, which kind mounts into its node: %w", modules, err)
+		}
+	}
+	say("trying the container engines")
+	e, err := findEngine(ctx, l.podman())
+	if err != nil {
+		return engine{}, "", err
+	}
+	free, err := freeBytes(l.Folder)
+	if err != nil {
+		return engine{}, "", err
+	}
+	said := fmt.Sprintf("%s %s, cgroup v%d, %d CPUs, %d GiB free", e.name, e.version, cgroupVersion(), runtime.NumCPU(), free>>30)
+	if installed != "" {
+		said += ", installed " + installed
+	}
+	return e, said, nil
+}

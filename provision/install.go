@@ -1,0 +1,48 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// installMissing installs Debian's packages that are missing, as root on a
+// machine with apt, and returns their names. Podman counts as missing only where
+// no Docker engine answers.
+func installMissing(ctx context.Context, l *Lab, say func(string)) (string, error) {
+	docker := engine{name: "docker"}
+	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	_, noDocker := docker.run(bounded, "version", "--format", "{{.Server.Version}}")
+	missing := missingPackages(noDocker != nil)
+	if len(missing) == 0 {
+		return "", nil
+	}
+	names := strings.Join(missing, " ")
+	if _, err := exec.LookPath("apt-get"); err != nil {
+		return "", fmt.Errorf("these programs are missing, and there is no apt-get to install them: %s", names)
+	}
+	for _, args := range [][]string{
+		{"update", "--quiet"},
+		append([]string{"install", "--yes", "--quiet", "--no-install-recommends"}, missing...),
+	} {
+		say("apt-get " + args[0] + ": " + names)
+		command := exec.CommandContext(ctx, "apt-get", args...)
+		command.Env = append(command.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if out, err := command.CombinedOutput(); err != nil && args[0] == "install" {
+			return "", fmt.Errorf("apt-get could not install %s: %w\n   %s\n   by hand: apt-get update && %s",
+				names, err, lastOf(string(out), 5), installCommand(missing))
+		}
+	}
+	return names, nil
+}
+
+// lastOf returns the last n lines of what a program printed.
+func lastOf(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n   ")
+}

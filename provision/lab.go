@@ -1,0 +1,133 @@
+package provision
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// DefaultName is the lab's name where LAB_NAME says nothing else.
+const DefaultName = "gsb-jobset"
+
+// Lab is one lab on this machine: a name, the checkout it serves, and the files
+// that tell others of it.
+type Lab struct {
+	// Name is the kind cluster's name, and its network's.
+	Name string
+	// Checkout is the folder of this repository.
+	Checkout string
+	// Folder is the user's cache folder of this project: images, Podman's storage, the list of labs.
+	Folder string
+	// Keep leaves a lab standing that failed to come up.
+	Keep bool
+}
+
+// Names become part of host names, and of the node's own: 63 bytes in all.
+var nameRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
+
+// New finds the checkout around the working directory and the user's cache folder.
+func New(name string, keep bool) (*Lab, error) {
+	if name == "" {
+		name = DefaultName
+	}
+	if !nameRule.MatchString(name) {
+		return nil, fmt.Errorf("LAB_NAME is %q; a lab's name is up to 40 small letters, digits and hyphens, such as %s", name, DefaultName)
+	}
+	checkout, err := findCheckout()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("no place for the image cache: %w (set HOME or XDG_CACHE_HOME)", err)
+	}
+	return &Lab{Name: name, Checkout: checkout, Folder: filepath.Join(cache, "gsb-jobset"), Keep: keep}, nil
+}
+
+// findCheckout walks up from the working directory.
+func findCheckout() (string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for folder := here; ; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "provision", "source", "programs", "go.mod")); err == nil {
+			return folder, nil
+		}
+		if folder == filepath.Dir(folder) {
+			return "", fmt.Errorf("%s is not inside a checkout of this repository: cd into one", here)
+		}
+	}
+}
+
+// Kubeconfig is the lab's own kubeconfig file.
+func (l *Lab) Kubeconfig() string {
+	return filepath.Join(l.Checkout, ".lab", l.Name+".kubeconfig")
+}
+
+// record is what a lab leaves in the cache folder for other runs to read.
+type record struct {
+	Checkout string    `json:"checkout"`
+	PID      int       `json:"pid"`
+	Since    time.Time `json:"since"`
+}
+
+func (l *Lab) recordFile() string { return filepath.Join(l.Folder, "labs", l.Name+".json") }
+
+func (l *Lab) readRecord() (record, bool) {
+	var r record
+	content, err := os.ReadFile(l.recordFile())
+	return r, err == nil && json.Unmarshal(content, &r) == nil
+}
+
+// hold makes sure that nobody else works on this lab, now or as its owner, and
+// holds it until release is called.
+func (l *Lab) hold(ctx context.Context) (release func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(l.recordFile()), 0o755); err != nil {
+		return nil, fmt.Errorf("making the list of labs: %w (XDG_CACHE_HOME=/a/folder/with/room moves it)", err)
+	}
+	lock := flock.New(l.recordFile() + ".lock")
+	free, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("locking the lab's name: %w", err)
+	}
+	was, known := l.readRecord()
+	if !free {
+		return nil, fmt.Errorf("the lab %s is in use by process %d from %s, since %s:\nwait for it to end, or take another name: LAB_NAME=%s-2 make e2e",
+			l.Name, was.PID, was.Checkout, was.Since.Format(time.Kitchen), l.Name)
+	}
+	if known && was.Checkout != l.Checkout && stands(was.Checkout) {
+		return nil, errors.Join(lock.Close(), fmt.Errorf("the lab %s belongs to %s:\nremove it there (cd %s && make down), or take another name: LAB_NAME=%s-2 make e2e",
+			l.Name, was.Checkout, was.Checkout, l.Name))
+	}
+	content, err := json.Marshal(record{l.Checkout, os.Getpid(), time.Now()})
+	if err == nil {
+		err = os.WriteFile(l.recordFile(), content, 0o644)
+	}
+	if err != nil {
+		return nil, errors.Join(lock.Close(), fmt.Errorf("noting the lab: %w", err))
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// forget takes the lab off the list once nothing of it is left.
+func (l *Lab) forget() error {
+	for _, file := range []string{l.recordFile(), l.Kubeconfig(), l.Kubeconfig() + ".lock"} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func stands(folder string) bool {
+	_, err := os.Stat(folder)
+	return err == nil
+}

@@ -1,0 +1,99 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/e2e-framework/pkg/env"
+	"sigs.k8s.io/e2e-framework/pkg/envconf"
+)
+
+// absent is the verdict on a cluster that does not exist.
+const absent = "no such cluster"
+
+// look tells why the cluster of that name cannot be used as it stands; empty if it can.
+func (k *kindCluster) look(ctx context.Context) (verdict string, err error) {
+	node, err := k.node()
+	if err != nil {
+		return "", err
+	}
+	if node == nil {
+		return absent, nil
+	}
+	image, err := k.engine.run(ctx, "inspect", "--format", "{{.ImageName}}{{.Config.Image}}", node.String())
+	if k.engine.name == "docker" {
+		image, err = k.engine.run(ctx, "inspect", "--format", "{{.Config.Image}}", node.String())
+	}
+	if err != nil {
+		return "", err
+	}
+	if image != k.image && image != k.image+k.image {
+		return "it was of another node image", nil
+	}
+	if running, err := k.engine.run(ctx, "inspect", "--format", "{{.State.Running}}", node.String()); err != nil || running != "true" {
+		return "its node had stopped", nil //nolint:nilerr // a node that cannot be asked is made anew
+	}
+	if _, err := k.GenerateKubeconfig(); err != nil {
+		return "its kubeconfig could not be read from the node", nil //nolint:nilerr // as above
+	}
+	standing, err := connect(k.kubeconfig)
+	if err != nil {
+		return "", err
+	}
+	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := standing.nodeIsReady(bounded); err != nil {
+		return "its API server or node did not answer", nil //nolint:nilerr // as above
+	}
+	return "", nil
+}
+
+// nodeIsReady tells whether the cluster's node can take pods.
+func (c *cluster) nodeIsReady(ctx context.Context) error {
+	nodes := &corev1.NodeList{}
+	if err := c.List(ctx, nodes); err != nil {
+		return err
+	}
+	for _, node := range nodes.Items {
+		for _, condition := range node.Status.Conditions {
+			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
+				return nil
+			}
+		}
+		return notYetf("node %s is not Ready", node.Name)
+	}
+	return notYet("the API server knows no node")
+}
+
+// parallel makes one step of steps that need not wait for one another. When one
+// fails the others are told to stop, and every failure that is a cause is returned.
+func parallel(steps ...env.Func) env.Func {
+	return func(ctx context.Context, config *envconf.Config) (context.Context, error) {
+		group, groupCtx := errgroup.WithContext(ctx)
+		failures := make([]error, len(steps))
+		for i, step := range steps {
+			group.Go(func() error {
+				_, failures[i] = step(groupCtx, config)
+				return failures[i]
+			})
+		}
+		first := group.Wait()
+		if first == nil {
+			return ctx, nil
+		}
+		var causes []error
+		for _, failure := range failures {
+			if failure != nil && (ctx.Err() != nil || !errors.Is(failure, context.Canceled)) {
+				causes = append(causes, failure)
+			}
+		}
+		if len(causes) == 0 {
+			return ctx, first
+		}
+		return ctx, fmt.Errorf("%w", errors.Join(causes...))
+	}
+}

@@ -1,0 +1,219 @@
+// Package provision makes the lab and removes it: a kind cluster of one node
+// with four fake GPUs, JobSet, Kueue and the queues, as the lab text describes
+// them. It knows no step. What it hands over is a kubeconfig file.
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sigs.k8s.io/e2e-framework/pkg/env"
+	"sigs.k8s.io/e2e-framework/pkg/envconf"
+	"sigs.k8s.io/e2e-framework/pkg/envfuncs"
+
+	"gsb.test/jobset-e2e/fixtures"
+	"gsb.test/jobset-e2e/provision/images"
+)
+
+// Up makes the lab, or finds that it stands, and tells each promise as it holds.
+// A lab that did not come up is removed again, unless it is to be kept.
+func (l *Lab) Up(ctx context.Context) error {
+	release, err := l.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return l.up(ctx)
+}
+
+func (l *Lab) up(ctx context.Context) (err error) {
+	began := time.Now()
+	told := newList(os.Stdout)
+	defer told.close()
+	m := &making{lab: l, list: told}
+	defer func() {
+		if err != nil {
+			err = l.afterFailure(ctx, m, err)
+		}
+	}()
+	ready := parallel(
+		m.step("GPUs", m.promise(gpus)),
+		m.step("JobSet", m.promise(jobSet)),
+		m.step("Kueue", m.promise(kueue)),
+	)
+	for _, step := range []env.Func{
+		m.step("host", m.host),
+		m.step("images", m.images),
+		m.step("cluster", m.cluster),
+		ready,
+		m.step("queues", m.promise(queues)),
+	} {
+		if ctx, err = step(ctx, m.config()); err != nil {
+			return err
+		}
+	}
+	if note, err := footnote(m.set); err != nil {
+		return err
+	} else if note != "" {
+		told.note("* %s", note)
+	}
+	told.note("the lab %s is ready after %.1fs; to look at it: export KUBECONFIG=%s", l.Name, time.Since(began).Seconds(), l.Kubeconfig())
+	return nil
+}
+
+// afterFailure keeps what the node knew, and removes it unless it is to be kept.
+func (l *Lab) afterFailure(ctx context.Context, m *making, failure error) error {
+	if m.kind == nil { // no cluster of ours was begun
+		return failure
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removing)
+	defer cancel()
+	evidence := filepath.Join(l.Checkout, ".lab", "evidence", "node")
+	if node, err := m.kind.node(); err == nil && node != nil && !errors.Is(failure, context.Canceled) {
+		if err := m.kind.ExportLogs(ctx, evidence); err != nil {
+			m.list.note("not every log could be kept: %s", firstLine(err))
+		}
+		failure = fmt.Errorf("%w\n   the node's logs are in %s", failure, evidence)
+	}
+	if l.Keep {
+		return fmt.Errorf("%w\n   the cluster stands, as KEEP=1 asks; remove it with: make down", failure)
+	}
+	line := m.list.start("removed")
+	err := l.remove(ctx, m.engine)
+	line.end("the half-made cluster "+l.Name, err)
+	return errors.Join(failure, err)
+}
+
+// removing bounds a clean-up: no call of it may hang a Ctrl-C for longer.
+const removing = 2 * time.Minute
+
+// Down removes the lab and all that was made for it, however much of it there is.
+func (l *Lab) Down(ctx context.Context) error {
+	release, err := l.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return l.down(ctx)
+}
+
+func (l *Lab) down(ctx context.Context) error {
+	told := newList(os.Stdout)
+	defer told.close()
+	line := told.start("removed")
+	ctx, cancel := context.WithTimeout(ctx, removing)
+	defer cancel()
+	engine, err := findEngine(ctx, l.podman())
+	if err == nil {
+		err = l.remove(ctx, engine)
+	}
+	line.end("the lab "+l.Name+": cluster, network, volume, kubeconfig", err)
+	return err
+}
+
+func (l *Lab) remove(ctx context.Context, e engine) error {
+	if err := e.use(l.Name, l.podman()); err != nil {
+		return err
+	}
+	k := &kindCluster{name: l.Name, kubeconfig: l.Kubeconfig(), engine: e, say: func(string) {}}
+	if err := k.Destroy(ctx); err != nil {
+		return err
+	}
+	return l.forget()
+}
+
+// making is a lab on its way up: what a step found, for the steps after it.
+type making struct {
+	lab     *Lab
+	list    *list
+	engine  engine
+	set     images.Set
+	kind    *kindCluster
+	clients *cluster
+	env     *envconf.Config
+}
+
+func (m *making) config() *envconf.Config {
+	if m.env == nil {
+		m.env = envconf.New()
+	}
+	return m.env
+}
+
+// work is one step: it returns what its line says once its promise holds.
+type work func(ctx context.Context, say func(string)) (said string, err error)
+
+// step makes a line of the list of a piece of work.
+func (m *making) step(name string, do work) env.Func {
+	return func(ctx context.Context, _ *envconf.Config) (context.Context, error) {
+		line := m.list.start(name)
+		said, err := do(ctx, line.say)
+		line.end(said, err)
+		if err != nil {
+			return ctx, fmt.Errorf("%s: %w", name, err)
+		}
+		return ctx, nil
+	}
+}
+
+func (m *making) promise(keep func(context.Context, *cluster, images.Set) (string, error)) work {
+	return func(ctx context.Context, _ func(string)) (string, error) {
+		return keep(ctx, m.clients, m.set)
+	}
+}
+
+func (m *making) host(ctx context.Context, say func(string)) (string, error) {
+	found, said, err := prepareHost(ctx, m.lab, say)
+	m.engine = found
+	return said, err
+}
+
+// cluster makes the cluster, or takes the one that stands if it is of the same
+// node image and its API answers; anything else of that name is made anew.
+func (m *making) cluster(ctx context.Context, say func(string)) (string, error) {
+	if err := m.engine.use(m.lab.Name, m.lab.podman()); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(m.lab.Kubeconfig()), 0o755); err != nil {
+		return "", err
+	}
+	k := &kindCluster{name: m.lab.Name, image: m.set.Node, kubeconfig: m.lab.Kubeconfig(), engine: m.engine, sealed: m.set.Sealed, say: say}
+	verdict, err := k.look(ctx)
+	if err != nil {
+		return "", err
+	}
+	m.kind = k
+	said := "kind " + m.lab.Name + ", stood already"
+	if verdict != "" {
+		say(verdict)
+		if err := k.Destroy(ctx); err != nil {
+			return "", err
+		}
+		created := envfuncs.CreateCluster(k, m.lab.Name)
+		if _, err := created(ctx, m.config()); err != nil {
+			return "", err
+		}
+		said = "kind " + m.lab.Name + ", node Ready"
+		if verdict != absent {
+			said += " (made anew: " + verdict + ")"
+		}
+	}
+	if m.clients, err = connect(k.kubeconfig); err != nil {
+		return "", err
+	}
+	m.clients.node = k.exec
+	return said, waitFor(ctx, "the node to be Ready", m.clients.nodeIsReady)
+}
+
+// footnote tells what of the set is not what the lab pins; empty if all is.
+func footnote(set images.Set) (string, error) {
+	pins, err := fixtures.ReadPins()
+	if err != nil || set.JobSet == pins.JobSet {
+		return "", err
+	}
+	return fmt.Sprintf("the lab pins JobSet %s: a run on this lab is partial", pins.JobSet), nil
+}

@@ -1,0 +1,53 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// importImages fills a containerd's folder with the images of an archive, by the
+// very containerd and ctr that go into the node, run here in folders of their own.
+func importImages(ctx context.Context, p parts, dir, archive string) (err error) {
+	work, err := os.MkdirTemp("", "lab-containerd-") // short: a socket's path may have 107 bytes
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	socket := filepath.Join(work, "c.sock")
+	config := filepath.Join(work, "config.toml")
+	text := fmt.Sprintf("version = 3\nroot = %q\nstate = %q\ndisabled_plugins = [\"io.containerd.cri.v1.images\", \"io.containerd.cri.v1.runtime\", \"io.containerd.grpc.v1.cri\"]\n[grpc]\naddress = %q\n",
+		dir, filepath.Join(work, "state"), socket)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return err
+	}
+	serving, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- run(serving, "", nil, filepath.Join(p.programs, "containerd"), "--config", config) }()
+	defer func() {
+		stop()
+		<-ended
+	}()
+	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		select {
+		case why := <-ended:
+			ended <- why // for the deferred wait
+			return false, fmt.Errorf("containerd ended: %w", why)
+		default:
+		}
+		_, err := os.Stat(socket)
+		return err == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("importing images: waiting for containerd to listen: %w", err)
+	}
+	if err := run(ctx, "", nil, filepath.Join(p.programs, "ctr"), "--connect-timeout", "60s", "--address", socket,
+		"--namespace", "k8s.io", "images", "import", "--no-unpack", archive); err != nil {
+		return fmt.Errorf("importing images: %w", err)
+	}
+	return nil
+}

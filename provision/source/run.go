@@ -1,0 +1,50 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// run runs a program to its end. The error carries the last lines the program printed.
+func run(ctx context.Context, dir string, env []string, name string, args ...string) error {
+	_, err := output(ctx, dir, env, name, args...)
+	return err
+}
+
+// output is run, and returns what the program printed on its standard output.
+func output(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
+	var out, problems bytes.Buffer
+	child := command(ctx, dir, env, name, args...)
+	child.Stdout, child.Stderr = &out, &problems
+	if err := child.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%s: %w\n%s", name, err, lastLines(problems.String()+out.String(), 12))
+	}
+	return out.Bytes(), nil
+}
+
+// command is a program to run in a process group of its own, so that the
+// terminal's Ctrl-C does not reach it before us and ending it ends its children.
+func command(ctx context.Context, dir string, env []string, name string, args ...string) *exec.Cmd {
+	child := exec.CommandContext(ctx, name, args...)
+	child.Dir = dir
+	child.Env = append(child.Environ(), env...)
+	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	child.Cancel = func() error { return syscall.Kill(-child.Process.Pid, syscall.SIGTERM) }
+	child.WaitDelay = 10 * time.Second
+	return child
+}
+
+// lastLines returns the last n lines of a text, each indented.
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines = lines[max(0, len(lines)-n):]
+	return "   " + strings.Join(lines, "\n   ")
+}

@@ -1,0 +1,89 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Ended is a command that ran and failed: it has told its user why.
+type Ended struct{ Code int }
+
+func (e *Ended) Error() string { return fmt.Sprintf("the command ended with status %d", e.Code) }
+
+// cleaningUp is how long the command may take to end after an interrupt: it
+// gathers evidence first.
+const cleaningUp = 90 * time.Second
+
+// With makes the lab, runs a command that finds it through LAB_KUBECONFIG, and
+// removes the lab however the command ended, unless it is to be kept. The lab's
+// name is held throughout, so that nobody removes it under the command.
+func (l *Lab) With(ctx context.Context, args []string) error {
+	release, err := l.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := l.up(ctx); err != nil {
+		return err
+	}
+	failed := l.command(ctx, args)
+	if l.Keep {
+		fmt.Printf("   the lab %s stands, as KEEP=1 asks; look at it: export KUBECONFIG=%s; remove it: make down\n", l.Name, l.Kubeconfig())
+		return failed
+	}
+	removed := l.down(context.WithoutCancel(ctx))
+	if removed != nil && failed != nil {
+		fmt.Fprintf(os.Stderr, "\nlab: %v\n", removed)
+	}
+	if failed != nil {
+		return failed
+	}
+	return removed
+}
+
+// command runs a command in a process group of its own, so that it gets one
+// interrupt, from here, whether the user pressed Ctrl-C or this process was told to end.
+func (l *Lab) command(ctx context.Context, args []string) error {
+	command := exec.CommandContext(ctx, args[0], args[1:]...)
+	command.Env = append(command.Environ(), "LAB_KUBECONFIG="+l.Kubeconfig())
+	command.Stdout, command.Stderr = os.Stdout, os.Stderr
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGINT) }
+	command.WaitDelay = cleaningUp
+	err := command.Run()
+	var status *exec.ExitError
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.As(err, &status) {
+		return &Ended{max(status.ExitCode(), 1)}
+	}
+	if err != nil {
+		return fmt.Errorf("running %s: %w", args[0], err)
+	}
+	return nil
+}
+
+// Images builds what is not cached and lists the image set.
+func (l *Lab) Images(ctx context.Context) error {
+	told := newList(os.Stdout)
+	defer told.close()
+	line := told.start("images")
+	set, spent, err := l.builder(line.say).Build(ctx)
+	line.end(fmt.Sprintf("%s, %d of its parts built just now", set.Origin, len(spent)), err)
+	if err != nil {
+		return err
+	}
+	told.note("node        %s\narchive     %s\nKubernetes  %s\nJobSet      %s\nKueue       %s", set.Node, set.Archive, set.Kubernetes, set.JobSet, set.Kueue)
+	for _, part := range spent {
+		told.note("built %-12s in %s", part.Part, part.Took.Round(time.Second))
+	}
+	told.note("manifests   %s", filepath.Dir(set.JobSetManifest))
+	return nil
+}
