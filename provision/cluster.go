@@ -15,8 +15,6 @@ import (
 	"sigs.k8s.io/e2e-framework/support"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
-	"sigs.k8s.io/kind/pkg/cluster/nodes"
-	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 	kindexec "sigs.k8s.io/kind/pkg/exec"
 	"sigs.k8s.io/kind/pkg/log"
 )
@@ -91,12 +89,16 @@ func (k *kindCluster) config() *v1alpha4.Cluster {
 		Nodes:      []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole}},
 	}
 	v1alpha4.SetDefaultsCluster(config)
+	// With one control plane there is nobody to elect; waiting for a lease costs seconds.
+	config.KubeadmConfigPatches = []string{"kind: ClusterConfiguration\napiVersion: kubeadm.k8s.io/v1beta4\n" +
+		"controllerManager: {extraArgs: [{name: leader-elect, value: \"false\"}]}\n" +
+		"scheduler: {extraArgs: [{name: leader-elect, value: \"false\"}]}\n"}
 	if !canRaiseLimits() {
 		// runc may not give a container a better oom score than containerd's own.
 		config.ContainerdConfigPatches = []string{"[plugins.\"io.containerd.grpc.v1.cri\"]\n  restrict_oom_score_adj = true\n"}
 	}
 	if cgroupVersion() == 1 {
-		config.KubeadmConfigPatches = []string{"kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\nfailCgroupV1: false\n"}
+		config.KubeadmConfigPatches = append(config.KubeadmConfigPatches, "kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\nfailCgroupV1: false\n")
 	}
 	return config
 }
@@ -104,6 +106,8 @@ func (k *kindCluster) config() *v1alpha4.Cluster {
 // Destroy removes the cluster and the network that was made for it. A cluster
 // that does not exist is removed already.
 func (k *kindCluster) Destroy(ctx context.Context) error {
+	// An orderly shutdown of a node that is thrown away would take ten seconds.
+	_, _ = k.engine.run(ctx, "kill", k.container())
 	if err := k.provider().Delete(k.name, k.kubeconfig); err != nil {
 		return fmt.Errorf("removing the cluster %s: %w", k.name, withOutput(err))
 	}
@@ -116,21 +120,21 @@ func (k *kindCluster) Destroy(ctx context.Context) error {
 	return nil
 }
 
-// node returns the cluster's one node; nil if there is none.
-func (k *kindCluster) node() (nodes.Node, error) {
-	found, err := k.provider().ListInternalNodes(k.name)
+// exists tells whether the cluster has a node, running or not.
+func (k *kindCluster) exists() (bool, error) {
+	found, err := k.provider().ListNodes(k.name)
 	if err != nil {
-		return nil, fmt.Errorf("looking for the node of %s: %w", k.name, withOutput(err))
+		return false, fmt.Errorf("looking for the node of %s: %w", k.name, withOutput(err))
 	}
-	if len(found) == 0 {
-		return nil, nil
-	}
-	return nodeutils.BootstrapControlPlaneNode(found)
+	return len(found) > 0, nil
 }
+
+// container is the name that kind gives to the container of its one node.
+func (k *kindCluster) container() string { return k.name + "-control-plane" }
 
 // exec runs a command in the node.
 func (k *kindCluster) exec(ctx context.Context, command ...string) (string, error) {
-	return k.engine.run(ctx, append([]string{"exec", k.name + "-control-plane"}, command...)...)
+	return k.engine.run(ctx, append([]string{"exec", k.container()}, command...)...)
 }
 
 // ExportLogs writes what kind collects of the node to a folder.

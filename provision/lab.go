@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,7 +88,7 @@ func (l *Lab) readRecord() (record, bool) {
 
 // hold makes sure that nobody else works on this lab, now or as its owner, and
 // holds it until release is called.
-func (l *Lab) hold(ctx context.Context) (release func(), err error) {
+func (l *Lab) hold() (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(l.recordFile()), 0o755); err != nil {
 		return nil, fmt.Errorf("making the list of labs: %w (XDG_CACHE_HOME=/a/folder/with/room moves it)", err)
 	}

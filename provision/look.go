@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,25 +18,23 @@ const absent = "no such cluster"
 
 // look tells why the cluster of that name cannot be used as it stands; empty if it can.
 func (k *kindCluster) look(ctx context.Context) (verdict string, err error) {
-	node, err := k.node()
+	exists, err := k.exists()
 	if err != nil {
 		return "", err
 	}
-	if node == nil {
+	if !exists {
 		return absent, nil
 	}
-	image, err := k.engine.run(ctx, "inspect", "--format", "{{.ImageName}}{{.Config.Image}}", node.String())
-	if k.engine.name == "docker" {
-		image, err = k.engine.run(ctx, "inspect", "--format", "{{.Config.Image}}", node.String())
-	}
+	is, err := k.engine.run(ctx, "inspect", "--format", "{{.State.Running}} {{.Config.Image}}", k.container())
 	if err != nil {
 		return "", err
 	}
-	if image != k.image && image != k.image+k.image {
+	running, image, _ := strings.Cut(is, " ")
+	if image != k.image {
 		return "it was of another node image", nil
 	}
-	if running, err := k.engine.run(ctx, "inspect", "--format", "{{.State.Running}}", node.String()); err != nil || running != "true" {
-		return "its node had stopped", nil //nolint:nilerr // a node that cannot be asked is made anew
+	if running != "true" {
+		return "its node had stopped", nil
 	}
 	if _, err := k.GenerateKubeconfig(); err != nil {
 		return "its kubeconfig could not be read from the node", nil //nolint:nilerr // as above

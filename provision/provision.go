@@ -22,7 +22,7 @@ import (
 // Up makes the lab, or finds that it stands, and tells each promise as it holds.
 // A lab that did not come up is removed again, unless it is to be kept.
 func (l *Lab) Up(ctx context.Context) error {
-	release, err := l.hold(ctx)
+	release, err := l.hold()
 	if err != nil {
 		return err
 	}
@@ -40,18 +40,8 @@ func (l *Lab) up(ctx context.Context) (err error) {
 			err = l.afterFailure(ctx, m, err)
 		}
 	}()
-	ready := parallel(
-		m.step("GPUs", m.promise(gpus)),
-		m.step("JobSet", m.promise(jobSet)),
-		m.step("Kueue", m.promise(kueue)),
-	)
-	for _, step := range []env.Func{
-		m.step("host", m.host),
-		m.step("images", m.images),
-		m.step("cluster", m.cluster),
-		ready,
-		m.step("queues", m.promise(queues)),
-	} {
+	steps := []env.Func{m.step("host", m.host), m.step("images", m.images), m.step("cluster", m.cluster)}
+	for _, step := range append(steps, m.controllers()...) {
 		if ctx, err = step(ctx, m.config()); err != nil {
 			return err
 		}
@@ -73,7 +63,7 @@ func (l *Lab) afterFailure(ctx context.Context, m *making, failure error) error 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removing)
 	defer cancel()
 	evidence := filepath.Join(l.Checkout, ".lab", "evidence", "node")
-	if node, err := m.kind.node(); err == nil && node != nil && !errors.Is(failure, context.Canceled) {
+	if exists, err := m.kind.exists(); err == nil && exists && !errors.Is(failure, context.Canceled) {
 		if err := m.kind.ExportLogs(ctx, evidence); err != nil {
 			m.list.note("not every log could be kept: %s", firstLine(err))
 		}
@@ -93,7 +83,7 @@ const removing = 2 * time.Minute
 
 // Down removes the lab and all that was made for it, however much of it there is.
 func (l *Lab) Down(ctx context.Context) error {
-	release, err := l.hold(ctx)
+	release, err := l.hold()
 	if err != nil {
 		return err
 	}
@@ -157,6 +147,14 @@ func (m *making) step(name string, do work) env.Func {
 			return ctx, fmt.Errorf("%s: %w", name, err)
 		}
 		return ctx, nil
+	}
+}
+
+// controllers are the steps from a bare cluster to the lab.
+func (m *making) controllers() []env.Func {
+	return []env.Func{
+		parallel(m.step("GPUs", m.promise(gpus)), m.step("JobSet", m.promise(jobSet)), m.step("Kueue", m.promise(kueue))),
+		m.step("queues", m.promise(queues)),
 	}
 }
 

@@ -24,7 +24,7 @@ const cleaningUp = 90 * time.Second
 // removes the lab however the command ended, unless it is to be kept. The lab's
 // name is held throughout, so that nobody removes it under the command.
 func (l *Lab) With(ctx context.Context, args []string) error {
-	release, err := l.hold(ctx)
+	release, err := l.hold()
 	if err != nil {
 		return err
 	}

@@ -97,28 +97,25 @@ func (m module) download(ctx context.Context, path string) (string, error) {
 	return found.Dir, nil
 }
 
+// buildArgs are go build's flags and packages.
+func (m module) buildArgs() ([]string, error) {
+	stamp, err := m.stamp()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"-tags", buildTags, "-ldflags", "-s -w " + stamp}
+	for _, p := range programs {
+		args = append(args, p.pkg)
+	}
+	return args, nil
+}
+
 // build links every program into dir with one go command, so that what they
 // share is compiled once and both cores stay busy. say hears how far it is.
 func (m module) build(ctx context.Context, dir string, say func(string)) error {
-	kubernetes, err := m.version("k8s.io/kubernetes")
+	args, err := m.buildArgs()
 	if err != nil {
 		return err
-	}
-	// kubeadm refuses to run without a version; a real release carries the same variables.
-	numbers := strings.SplitN(strings.TrimPrefix(kubernetes, "v"), ".", 3)
-	stamp := ""
-	for name, value := range map[string]string{"gitVersion": kubernetes, "gitMajor": numbers[0], "gitMinor": numbers[1], "gitTreeState": "clean"} {
-		stamp += fmt.Sprintf(" -X k8s.io/component-base/version.%s=%s", name, value)
-	}
-	crictl, err := m.version("sigs.k8s.io/cri-tools")
-	if err != nil {
-		return err
-	}
-	stamp += " -X sigs.k8s.io/cri-tools/pkg/version.Version=" + crictl
-
-	args := []string{"-tags", buildTags, "-ldflags", "-s -w" + stamp}
-	for _, p := range programs {
-		args = append(args, p.pkg)
 	}
 	total := 0
 	if list, err := output(ctx, m.dir, goEnv, "go", append([]string{"list", "-deps", "-tags", buildTags}, args[4:]...)...); err == nil {
@@ -143,6 +140,31 @@ func (m module) build(ctx context.Context, dir string, say func(string)) error {
 		}
 	}
 	return os.Remove(out)
+}
+
+// stamp is what the linker writes into the programs, so that each says the
+// version that it was built from; kubeadm refuses to run without one.
+func (m module) stamp() (string, error) {
+	var flags []string
+	for _, where := range []struct{ module, variable string }{
+		{"k8s.io/kubernetes", "k8s.io/component-base/version.gitVersion"},
+		{"sigs.k8s.io/jobset", "sigs.k8s.io/jobset/pkg/version.GitVersion"},
+		{"sigs.k8s.io/kueue", "sigs.k8s.io/kueue/pkg/version.GitVersion"},
+		{"sigs.k8s.io/cri-tools", "sigs.k8s.io/cri-tools/pkg/version.Version"},
+		{"github.com/containerd/containerd/v2", "github.com/containerd/containerd/v2/version.Version"},
+	} {
+		version, err := m.version(where.module)
+		if err != nil {
+			return "", err
+		}
+		flags = append(flags, "-X "+where.variable+"="+version)
+		if where.module == "k8s.io/kubernetes" {
+			numbers := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+			flags = append(flags, "-X k8s.io/component-base/version.gitMajor="+numbers[0],
+				"-X k8s.io/component-base/version.gitMinor="+numbers[1], "-X k8s.io/component-base/version.gitTreeState=clean")
+		}
+	}
+	return strings.Join(flags, " "), nil
 }
 
 // buildLog reads what go build -v prints: the import path of each package as it

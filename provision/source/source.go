@@ -55,13 +55,17 @@ func (b Builder) Build(ctx context.Context) (images.Set, []Spent, error) {
 	if err != nil {
 		return images.Set{}, nil, err
 	}
+	programArgs, err := modules.buildArgs()
+	if err != nil {
+		return images.Set{}, nil, err
+	}
 	gpuInputs, err := b.gpuInputs()
 	if err != nil {
 		return images.Set{}, nil, err
 	}
 	board := &board{say: b.Say, parts: map[string]string{}}
 	keys := map[string]key{
-		"programs": keyOf(append(programInputs, compiler, recipe)...),
+		"programs": keyOf(append(append(programInputs, programArgs...), strings.Join(goEnv, " "), compiler, recipe)...),
 		"fake-gpu": keyOf(append(gpuInputs, compiler, recipe)...),
 		"debian":   keyOf(strings.Join(append(nodeOptions, nodePackages...), "\n"), suite, pins.Image, compiler, recipe),
 		"proxy":    keyOf(strings.Join(append(proxyOptions, proxyPackages...), "\n"), suite, compiler, recipe),

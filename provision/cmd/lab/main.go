@@ -61,6 +61,12 @@ func command() *cobra.Command {
 			return do(l, c.Context())
 		}
 	}
+	with := &cobra.Command{Use: "with COMMAND [ARG ...]", Short: "Make the lab, run a command with LAB_KUBECONFIG set, remove the lab",
+		Args: cobra.MinimumNArgs(1), DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			return lab(func(l *provision.Lab, ctx context.Context) error { return l.With(ctx, args) })(c, args)
+		}}
+	with.Flags().SetInterspersed(false) // the command's flags are the command's
 	root.AddCommand(
 		&cobra.Command{Use: "up", Short: "Make the lab; a lab that stands is checked and mended", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Up)},
@@ -70,12 +76,9 @@ func command() *cobra.Command {
 			RunE: lab((*provision.Lab).Doctor)},
 		&cobra.Command{Use: "images", Short: "Build what is not cached, and list what a lab is made of", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Images)},
-		&cobra.Command{Use: "with COMMAND [ARG ...]", Short: "Make the lab, run a command with LAB_KUBECONFIG set, remove the lab",
-			Args: cobra.MinimumNArgs(1), DisableFlagsInUseLine: true,
-			RunE: func(c *cobra.Command, args []string) error {
-				return lab(func(l *provision.Lab, ctx context.Context) error { return l.With(ctx, args) })(c, args)
-			}},
+		&cobra.Command{Use: "bench", Short: "Time the lab's coming up, our way against the plain way", Args: cobra.NoArgs,
+			RunE: lab((*provision.Lab).Bench)},
+		with,
 	)
-	root.Commands()[len(root.Commands())-1].Flags().SetInterspersed(false)
 	return root
 }

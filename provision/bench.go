@@ -1,0 +1,105 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/e2e-framework/pkg/env"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// Bench makes the lab twice under a name of its own, first the plain way, then
+// ours, from the same images and with the same kind configuration, and prints
+// how long each took from the start of kind's create to active queues.
+func (l *Lab) Bench(ctx context.Context) error {
+	l = &Lab{Name: l.Name + "-bench", Checkout: l.Checkout, Folder: l.Folder}
+	release, err := l.hold()
+	if err != nil {
+		return err
+	}
+	defer release()
+	ways := []struct {
+		name string
+		rest func(*making) []env.Func
+	}{
+		{"plain", (*making).plainly},
+		{"ours", (*making).controllers},
+	}
+	took := map[string]time.Duration{}
+	for _, way := range ways {
+		if took[way.name], err = l.timed(ctx, way.name, way.rest); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("\nThe lab, from kind's create to active queues, images cached:\n"+
+		"  the plain way  %6.1f s   both manifests applied at once, waiting for both rollouts and webhooks\n"+
+		"  our way        %6.1f s   %.1f times faster\n",
+		took["plain"].Seconds(), took["ours"].Seconds(), took["plain"].Seconds()/took["ours"].Seconds())
+	return nil
+}
+
+// timed makes the lab one way and removes it; only what comes after the images counts.
+func (l *Lab) timed(ctx context.Context, name string, rest func(*making) []env.Func) (took time.Duration, err error) {
+	fmt.Printf("\n%s:\n", name)
+	told := newList(os.Stdout)
+	defer told.close()
+	m := &making{lab: l, list: told}
+	for _, step := range []env.Func{m.step("host", m.host), m.step("images", m.images)} {
+		if _, err := step(ctx, m.config()); err != nil {
+			return 0, err
+		}
+	}
+	if err := l.remove(ctx, m.engine); err != nil {
+		return 0, err
+	}
+	defer func() {
+		if removed := l.remove(context.WithoutCancel(ctx), m.engine); err == nil {
+			err = removed
+		}
+	}()
+	began := time.Now()
+	for _, step := range append([]env.Func{m.step("cluster", m.cluster)}, rest(m)...) {
+		if _, err := step(ctx, m.config()); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(began), nil
+}
+
+// plainly is what the projects' installation pages say: apply, then wait.
+func (m *making) plainly() []env.Func {
+	install := func(ctx context.Context, say func(string)) (string, error) {
+		jobSetObjects, err := readManifest(m.set.JobSetManifest)
+		if err != nil {
+			return "", err
+		}
+		kueueObjects, err := readManifest(m.set.KueueManifest)
+		if err != nil {
+			return "", err
+		}
+		for _, objects := range []ranked{jobSetObjects, kueueObjects} {
+			if err := m.clients.apply(ctx, objects, rankNamespace, rankDefinition, rankPlain, rankWorkload, rankRoute); err != nil {
+				return "", err
+			}
+		}
+		pins, err := fixtures.ReadPins()
+		if err != nil {
+			return "", err
+		}
+		if err := m.clients.haveNamespace(ctx, pins.Namespace); err != nil {
+			return "", err
+		}
+		say("waiting for both rollouts and webhooks")
+		if err := m.clients.start(ctx, jobSetManager, jobSetObjects, probeJobSet(metav1.NamespaceSystem)); err != nil {
+			return "", err
+		}
+		return "JobSet and Kueue, both webhooks answer", m.clients.start(ctx, kueueManager, kueueObjects,
+			&kueuev1beta2.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: probeName}}, probeJobSet(pins.Namespace))
+	}
+	return []env.Func{m.step("GPUs", m.promise(gpus)), m.step("both", install), m.step("queues", m.promise(queues))}
+}

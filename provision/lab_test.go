@@ -1,0 +1,145 @@
+package provision
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/e2e-framework/pkg/env"
+	"sigs.k8s.io/e2e-framework/pkg/envconf"
+
+	"gsb.test/jobset-e2e/fixtures"
+	"gsb.test/jobset-e2e/provision/images"
+)
+
+func testLab(t *testing.T, name string) *Lab {
+	t.Helper()
+	return &Lab{Name: name, Checkout: t.TempDir(), Folder: t.TempDir()}
+}
+
+func TestNames(t *testing.T) {
+	for name, good := range map[string]bool{
+		"": true, "gsb-jobset": true, "a": true, "lab-2": true,
+		"Lab": false, "-lab": false, "lab-": false, "a_b": false, "a b": false, "../x": false,
+		"a123456789012345678901234567890123456789": true, "a1234567890123456789012345678901234567890": false,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			l, err := New(name, false)
+			if good {
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(filepath.Join(l.Checkout, "go.mod")).To(BeARegularFile())
+			} else {
+				g.Expect(err).To(MatchError(ContainSubstring("small letters, digits and hyphens")))
+			}
+		})
+	}
+}
+
+func TestOutsideACheckout(t *testing.T) {
+	g := NewWithT(t)
+	t.Chdir(t.TempDir())
+	_, err := New("", false)
+	g.Expect(err).To(MatchError(ContainSubstring("cd into one")))
+}
+
+func TestALabIsHeldByOneRunAndOwnedByOneCheckout(t *testing.T) {
+	g := NewWithT(t)
+	mine := testLab(t, "x")
+	release, err := mine.hold()
+	g.Expect(err).NotTo(HaveOccurred())
+
+	_, err = mine.hold()
+	g.Expect(err).To(MatchError(And(ContainSubstring("is in use by process"), ContainSubstring("LAB_NAME=x-2 make e2e"))))
+	other := &Lab{Name: "y", Checkout: mine.Checkout, Folder: mine.Folder}
+	releaseOther, err := other.hold()
+	g.Expect(err).NotTo(HaveOccurred(), "another name is another lab")
+	releaseOther()
+
+	release()
+	elsewhere := &Lab{Name: "x", Checkout: t.TempDir(), Folder: mine.Folder}
+	_, err = elsewhere.hold()
+	g.Expect(err).To(MatchError(And(ContainSubstring("belongs to "+mine.Checkout), ContainSubstring("make down"))))
+
+	g.Expect(os.RemoveAll(mine.Checkout)).To(Succeed())
+	release, err = elsewhere.hold()
+	g.Expect(err).NotTo(HaveOccurred(), "a lab whose checkout is gone is anybody's to remove")
+	g.Expect(elsewhere.forget()).To(Succeed())
+	release()
+	g.Expect(elsewhere.forget()).To(Succeed(), "what is forgotten already is no error")
+}
+
+func TestACacheFolderThatCannotBeMade(t *testing.T) {
+	g := NewWithT(t)
+	file := filepath.Join(t.TempDir(), "file")
+	g.Expect(os.WriteFile(file, nil, 0o644)).To(Succeed())
+	_, err := (&Lab{Name: "x", Checkout: t.TempDir(), Folder: filepath.Join(file, "below")}).hold()
+	g.Expect(err).To(MatchError(ContainSubstring("XDG_CACHE_HOME=")))
+}
+
+func TestTheList(t *testing.T) {
+	g := NewWithT(t)
+	var out bytes.Buffer
+	l := &list{out: &out}
+	good, bad := l.start("GPUs"), l.start("Kueue")
+	good.end("4 × nvidia.com/gpu allocatable", nil)
+	bad.say("waiting for something")
+	l.tick()
+	g.Expect(out.String()).NotTo(ContainSubstring("waiting"), "a step is not talked of before it is slow")
+	bad.told = time.Now().Add(-2 * quiet)
+	l.tick()
+	bad.end("", errors.New("gave up"))
+	g.Expect(out.String()).To(MatchRegexp(` ✓ GPUs +4 × nvidia.com/gpu allocatable +0\.0s\n … Kueue 0s: waiting for something\n ✗ Kueue +see below +0\.0s\n`))
+}
+
+func TestSideBySide(t *testing.T) {
+	g := NewWithT(t)
+	cause := errors.New("no image")
+	fails := env.Func(func(ctx context.Context, _ *envconf.Config) (context.Context, error) { return ctx, cause })
+	waits := env.Func(func(ctx context.Context, _ *envconf.Config) (context.Context, error) {
+		<-ctx.Done()
+		return ctx, ctx.Err()
+	})
+	_, err := parallel(waits, fails, waits)(t.Context(), nil)
+	g.Expect(err).To(MatchError(cause))
+	g.Expect(err).NotTo(MatchError(context.Canceled), "what was stopped because of the cause is no cause")
+
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	_, err = parallel(waits, waits)(interrupted, nil)
+	g.Expect(err).To(MatchError(context.Canceled))
+}
+
+func TestALabOnOtherVersionsSaysSo(t *testing.T) {
+	g := NewWithT(t)
+	pins, err := fixtures.ReadPins()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(footnote(images.Set{JobSet: pins.JobSet})).To(BeEmpty())
+	g.Expect(footnote(images.Set{JobSet: "v0.0.1"})).To(ContainSubstring("the lab pins JobSet " + pins.JobSet))
+}
+
+func TestWhatKindIsTold(t *testing.T) {
+	g := NewWithT(t)
+	config := (&kindCluster{name: "x", sealed: true}).config()
+	g.Expect(config.Networking.DisableDefaultCNI).To(Equal(true))
+	g.Expect(config.Networking.APIServerAddress).To(Equal("127.0.0.1"), "the API is for this machine only")
+	g.Expect(config.Nodes).To(HaveLen(1))
+	g.Expect((&kindCluster{name: "x"}).config().Networking.DisableDefaultCNI).To(Equal(false))
+}
+
+func TestAnEngineThatIsNone(t *testing.T) {
+	g := NewWithT(t)
+	t.Setenv("LAB_ENGINE", "rkt")
+	_, err := findEngine(t.Context(), t.TempDir())
+	g.Expect(err).To(MatchError(ContainSubstring("it can be docker or podman")))
+
+	t.Setenv("LAB_ENGINE", "podman")
+	t.Setenv("PATH", t.TempDir())
+	_, err = findEngine(t.Context(), t.TempDir())
+	g.Expect(err).To(MatchError(And(ContainSubstring("podman: not installed"), ContainSubstring("apt-get install podman"))))
+}
