@@ -112,7 +112,7 @@ func (k *kindCluster) Destroy(ctx context.Context) error {
 		return fmt.Errorf("removing the cluster %s: %w", k.name, withOutput(err))
 	}
 	if _, err := k.engine.run(ctx, "network", "inspect", k.name); err != nil {
-		return nil // no such network
+		return nil //nolint:nilerr // there is no such network
 	}
 	if _, err := k.engine.run(ctx, "network", "rm", k.name); err != nil {
 		return fmt.Errorf("removing the network of %s: %w", k.name, err)

@@ -51,7 +51,7 @@ func (l *Lab) Doctor(ctx context.Context) error {
 func (l *Lab) examine(ctx context.Context) []finding {
 	return []finding{
 		l.findRoot(), l.findPrograms(), l.findEngine(ctx), findCgroup(), findCapability(), findLimits(),
-		findModules(), findInotify(), l.findDisk(), findMemory(), l.findLeftovers(ctx),
+		findModules(), findInotify(), l.findDisk(), findMemory(), l.findLeftovers(),
 	}
 }
 
@@ -184,7 +184,7 @@ func findMemory() finding {
 }
 
 // findLeftovers names labs whose checkout is gone or whose run died.
-func (l *Lab) findLeftovers(ctx context.Context) finding {
+func (l *Lab) findLeftovers() finding {
 	records, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json"))
 	if err != nil || len(records) == 0 {
 		return finding{name: "labs", said: "none stands"}
@@ -211,7 +211,7 @@ func prepareHost(ctx context.Context, l *Lab, say func(string)) (engine, string,
 			return engine{}, "", fmt.Errorf("%s: %s\n   %s", f.name, f.said, f.mend)
 		}
 	}
-	installed, err := installMissing(ctx, l, say)
+	installed, err := installMissing(ctx, say)
 	if err != nil {
 		return engine{}, "", err
 	}

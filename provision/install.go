@@ -12,7 +12,7 @@ import (
 // installMissing installs Debian's packages that are missing, as root on a
 // machine with apt, and returns their names. Podman counts as missing only where
 // no Docker engine answers.
-func installMissing(ctx context.Context, l *Lab, say func(string)) (string, error) {
+func installMissing(ctx context.Context, say func(string)) (string, error) {
 	docker := engine{name: "docker"}
 	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -57,15 +57,16 @@ func (c *cluster) nodeIsReady(ctx context.Context) error {
 	if err := c.List(ctx, nodes); err != nil {
 		return err
 	}
-	for _, node := range nodes.Items {
-		for _, condition := range node.Status.Conditions {
-			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
-				return nil
-			}
-		}
-		return notYetf("node %s is not Ready", node.Name)
+	if len(nodes.Items) == 0 {
+		return notYet("the API server knows no node")
 	}
-	return notYet("the API server knows no node")
+	node := nodes.Items[0] // kind makes one
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
+			return nil
+		}
+	}
+	return notYetf("node %s is not Ready", node.Name)
 }
 
 // parallel makes one step of steps that need not wait for one another. When one

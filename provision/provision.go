@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"sigs.k8s.io/e2e-framework/pkg/env"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 	"sigs.k8s.io/e2e-framework/pkg/envfuncs"
@@ -113,7 +114,15 @@ func (l *Lab) remove(ctx context.Context, e engine) error {
 	if err := k.Destroy(ctx); err != nil {
 		return err
 	}
-	return l.forget()
+	if err := l.forget(); err != nil {
+		return err
+	}
+	if labs, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json")); err == nil && len(labs) == 0 && e.name == "podman" {
+		// Podman mounts its storage on itself and leaves it so. Where another run
+		// uses it this fails, and that run does it.
+		_ = unix.Unmount(filepath.Join(l.podman(), "storage", "overlay"), 0)
+	}
+	return nil
 }
 
 // making is a lab on its way up: what a step found, for the steps after it.

@@ -145,7 +145,7 @@ func TestTheAbsenceOfKubeletIsToldOnce(t *testing.T) {
 	directory := socketDirectory(t)
 	p := startPlugin(t, directory, func(p *plugin) { p.backoff = wait.Backoff{Duration: time.Millisecond} })
 	g.Eventually(p.journal.lines).Should(ConsistOf(ContainSubstring("kubelet is not there")))
-	g.Consistently(p.journal.lines, "50ms").Should(HaveLen(1))
+	g.Consistently(p.journal.lines, 50*time.Millisecond).Should(HaveLen(1))
 	kubelet := startKubelet(t, directory)
 	g.Eventually(kubelet.allocatable).Should(Equal(allHealthy))
 	g.Eventually(p.journal.lines).Should(ContainElement("registered with kubelet: nvidia.com/gpu, devices gpu-0, gpu-1, gpu-2, gpu-3"))

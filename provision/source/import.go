@@ -30,7 +30,7 @@ func importImages(ctx context.Context, p parts, dir, archive string) (err error)
 	go func() { ended <- run(serving, "", nil, filepath.Join(p.programs, "containerd"), "--config", config) }()
 	defer func() {
 		stop()
-		<-ended
+		_ = <-ended
 	}()
 	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		select {

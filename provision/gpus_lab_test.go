@@ -1,0 +1,192 @@
+package provision
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/e2e-framework/klient/k8s/resources"
+
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// proofNamespace has no queue: its pods take GPUs that no quota counts.
+const proofNamespace = "gpu-proof"
+
+// TestGPUsOnTheLab proves the fake GPUs where a learner meets them: through the
+// real kubelet of a lab that stands. make e2e and make gpus run it; make test,
+// which has no cluster, passes it by.
+func TestGPUsOnTheLab(t *testing.T) {
+	if os.Getenv("LAB_KUBECONFIG") == "" {
+		t.Skip("no lab: LAB_KUBECONFIG is not set")
+	}
+	g := NewWithT(t)
+	g.SetDefaultEventuallyTimeout(time.Minute)
+	g.SetDefaultEventuallyPollingInterval(250 * time.Millisecond)
+	ctx := t.Context()
+	c, err := onTheLab(ctx)
+	g.Expect(err).NotTo(HaveOccurred())
+	pins, err := fixtures.ReadPins()
+	g.Expect(err).NotTo(HaveOccurred())
+
+	g.Expect(c.haveNamespace(ctx, proofNamespace)).To(Succeed())
+	t.Cleanup(func() {
+		gone := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: proofNamespace}}
+		g.Expect(c.Delete(context.Background(), gone)).To(Succeed())
+		g.Eventually(func() error { return c.Get(context.Background(), client.ObjectKeyFromObject(gone), gone) }).Should(MatchError(ContainSubstring("not found")))
+	})
+
+	// One pod more than there are GPUs.
+	for i := range pins.GPUs + 1 {
+		g.Expect(c.Create(ctx, gpuPod(fmt.Sprintf("pod-%d", i), pins))).To(Succeed())
+	}
+	g.Eventually(func() (string, error) { return c.phases(ctx) }).Should(Equal("Pending Running Running Running Running"))
+	waiting, holders := c.devices(ctx, g)
+	g.Expect(holders).To(HaveLen(int(pins.GPUs)), "every pod sees one device, and no two the same: %v", holders)
+	g.Consistently(func() (string, error) { return c.phases(ctx) }, 2*time.Second).Should(HavePrefix("Pending Running"))
+	g.Expect(c.whyPending(ctx, waiting)).To(ContainSubstring("Insufficient " + pins.GPUResource))
+
+	// kubelet forgets its plugins when it restarts; ours must notice.
+	said, err := c.node(ctx, "systemctl", "restart", "kubelet")
+	g.Expect(err).NotTo(HaveOccurred(), said)
+	// The node's numbers are stale for a while; the plugin knows which kubelet it
+	// is registered with, and a pod that comes before that is refused for good.
+	g.Eventually(func() error { return c.askPlugins(ctx, "healthz") }).Should(Succeed())
+	g.Eventually(func() (int64, error) { return c.allocatable(ctx, pins) }).Should(Equal(pins.GPUs))
+
+	// A device that comes free goes to the pod that waits, through the new registration.
+	freed := slices.Sorted(maps.Keys(holders))[0]
+	g.Expect(c.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: proofNamespace, Name: holders[freed]}})).To(Succeed())
+	g.Eventually(func() (string, error) { return c.phases(ctx) }).Should(Equal("Running Running Running Running"))
+	_, after := c.devices(ctx, g)
+	g.Expect(after).To(HaveKeyWithValue(freed, waiting), "the pod that waited has the device that came free: %v", after)
+
+	// Health is switchable, and kubelet believes the plugin.
+	g.Expect(c.switchHealth(ctx, freed, "Unhealthy")).To(Succeed())
+	g.Eventually(func() (int64, error) { return c.allocatable(ctx, pins) }).Should(Equal(pins.GPUs - 1))
+	g.Expect(c.switchHealth(ctx, freed, "Healthy")).To(Succeed())
+	g.Eventually(func() (int64, error) { return c.allocatable(ctx, pins) }).Should(Equal(pins.GPUs))
+}
+
+// onTheLab connects to the lab that LAB_NAME names, with its node.
+func onTheLab(ctx context.Context) (*cluster, error) {
+	l, err := New(os.Getenv("LAB_NAME"), true)
+	if err != nil {
+		return nil, err
+	}
+	e, err := findEngine(ctx, l.podman())
+	if err != nil {
+		return nil, err
+	}
+	if err := e.use(l.Name, l.podman()); err != nil {
+		return nil, err
+	}
+	c, err := connect(os.Getenv("LAB_KUBECONFIG"))
+	if err != nil {
+		return nil, err
+	}
+	c.node = (&kindCluster{name: l.Name, engine: e}).exec
+	return c, nil
+}
+
+func gpuPod(name string, pins fixtures.Pins) *corev1.Pod {
+	none := int64(0)
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: proofNamespace, Name: name},
+		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &none, Containers: []corev1.Container{{
+			Name: "holder", Image: pins.Image, ImagePullPolicy: corev1.PullIfNotPresent, Command: []string{"sleep", "3600"},
+			Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceName(pins.GPUResource): resource.MustParse("1")}},
+		}}},
+	}
+}
+
+func (c *cluster) proofPods(ctx context.Context) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	err := c.List(ctx, pods, client.InNamespace(proofNamespace))
+	return pods.Items, err
+}
+
+// phases are the pods' phases, sorted.
+func (c *cluster) phases(ctx context.Context) (string, error) {
+	pods, err := c.proofPods(ctx)
+	var phases []string
+	for _, pod := range pods {
+		phases = append(phases, string(pod.Status.Phase))
+	}
+	slices.Sort(phases)
+	return strings.Join(phases, " "), err
+}
+
+// devices asks every running pod for its device; it returns the pod that has
+// none and the name of each device's pod.
+func (c *cluster) devices(ctx context.Context, g Gomega) (waiting string, holders map[string]string) {
+	pods, err := c.proofPods(ctx)
+	g.Expect(err).NotTo(HaveOccurred())
+	inside, err := resources.New(c.rest)
+	g.Expect(err).NotTo(HaveOccurred())
+	holders = map[string]string{}
+	for _, pod := range pods {
+		if pod.Status.Phase != corev1.PodRunning {
+			waiting = pod.Name
+			continue
+		}
+		var said, problems bytes.Buffer
+		g.Expect(inside.ExecInPod(ctx, proofNamespace, pod.Name, "holder", []string{"sh", "-c", "echo $NVIDIA_VISIBLE_DEVICES"}, &said, &problems)).
+			To(Succeed(), problems.String())
+		holders[strings.TrimSpace(said.String())] = pod.Name
+	}
+	return waiting, holders
+}
+
+func (c *cluster) whyPending(ctx context.Context, name string) (string, error) {
+	pod := &corev1.Pod{}
+	err := c.Get(ctx, client.ObjectKey{Namespace: proofNamespace, Name: name}, pod)
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled {
+			return condition.Reason + ": " + condition.Message, err
+		}
+	}
+	return "", err
+}
+
+func (c *cluster) allocatable(ctx context.Context, pins fixtures.Pins) (int64, error) {
+	nodes := &corev1.NodeList{}
+	err := c.List(ctx, nodes)
+	total := int64(0)
+	for _, node := range nodes.Items {
+		total += node.Status.Allocatable.Name(corev1.ResourceName(pins.GPUResource), resource.DecimalSI).Value()
+	}
+	return total, err
+}
+
+// switchHealth tells the plugin that a device is well or not.
+func (c *cluster) switchHealth(ctx context.Context, device, health string) error {
+	return c.askPlugins(ctx, "devices/"+device, "--request", "PUT", "--data", health)
+}
+
+// askPlugins sends every plugin an HTTP request, from its node.
+func (c *cluster) askPlugins(ctx context.Context, path string, options ...string) error {
+	pods := &corev1.PodList{}
+	if err := c.List(ctx, pods, client.InNamespace(gpuNamespace), client.MatchingLabels{"app": gpuDaemonSet}); err != nil {
+		return err
+	}
+	for _, pod := range pods.Items {
+		curl := append([]string{"curl", "--fail", "--silent", "--show-error", "--max-time", "5"}, options...)
+		said, err := c.node(ctx, append(curl, "http://"+pod.Status.PodIP+":9401/"+path)...)
+		if err != nil {
+			return fmt.Errorf("asking the device plugin for %s: %w: %s", path, err, said)
+		}
+	}
+	return nil
+}
