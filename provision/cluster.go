@@ -72,7 +72,7 @@ func (k *kindCluster) Create(ctx context.Context, _ ...string) (string, error) {
 	for {
 		err := k.Destroy(context.WithoutCancel(ctx))
 		select {
-		case <-ended:
+		case _ = <-ended:
 			return "", errors.Join(ctx.Err(), k.Destroy(context.WithoutCancel(ctx)))
 		case <-again.C:
 			if err != nil {
@@ -110,6 +110,16 @@ func (k *kindCluster) Destroy(ctx context.Context) error {
 	_, _ = k.engine.run(ctx, "kill", k.container())
 	if err := k.provider().Delete(k.name, k.kubeconfig); err != nil {
 		return fmt.Errorf("removing the cluster %s: %w", k.name, withOutput(err))
+	}
+	// kind finds a node's volume through its container, which may be gone.
+	volumes, err := k.engine.run(ctx, "volume", "ls", "--quiet", "--filter", "label="+k.container())
+	if err != nil {
+		return fmt.Errorf("looking for volumes of %s: %w", k.name, err)
+	}
+	for _, volume := range strings.Fields(volumes) {
+		if _, err := k.engine.run(ctx, "volume", "rm", volume); err != nil {
+			return fmt.Errorf("removing the volume of %s: %w", k.name, err)
+		}
 	}
 	if _, err := k.engine.run(ctx, "network", "inspect", k.name); err != nil {
 		return nil //nolint:nilerr // there is no such network

@@ -192,7 +192,7 @@ func (l *Lab) findLeftovers() finding {
 	var names, mends []string
 	for _, path := range records {
 		name := strings.TrimSuffix(filepath.Base(path), ".json")
-		was, _ := (&Lab{Name: name, Folder: l.Folder}).readRecord()
+		was, _ := readRecord(path)
 		names = append(names, fmt.Sprintf("%s (of %s)", name, was.Checkout))
 		where := was.Checkout
 		if !stands(where) {

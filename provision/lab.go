@@ -71,7 +71,7 @@ func (l *Lab) Kubeconfig() string {
 	return filepath.Join(l.Checkout, ".lab", l.Name+".kubeconfig")
 }
 
-// record is what a lab leaves in the cache folder for other runs to read.
+// record says whose a lab is, or whose run holds it.
 type record struct {
 	Checkout string    `json:"checkout"`
 	PID      int       `json:"pid"`
@@ -79,39 +79,47 @@ type record struct {
 }
 
 func (l *Lab) recordFile() string { return filepath.Join(l.Folder, "labs", l.Name+".json") }
+func (l *Lab) lockFile() string   { return filepath.Join(l.Folder, "labs", l.Name+".lock") }
 
-func (l *Lab) readRecord() (record, bool) {
+func readRecord(path string) (record, bool) {
 	var r record
-	content, err := os.ReadFile(l.recordFile())
+	content, err := os.ReadFile(path)
 	return r, err == nil && json.Unmarshal(content, &r) == nil
 }
 
+func (l *Lab) writeRecord(path string) error {
+	content, err := json.Marshal(record{l.Checkout, os.Getpid(), time.Now()})
+	if err == nil {
+		err = os.WriteFile(path, content, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("noting the lab: %w", err)
+	}
+	return nil
+}
+
 // hold makes sure that nobody else works on this lab, now or as its owner, and
-// holds it until release is called.
+// holds it until release is called or the process dies.
 func (l *Lab) hold() (release func(), err error) {
-	if err := os.MkdirAll(filepath.Dir(l.recordFile()), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(l.lockFile()), 0o755); err != nil {
 		return nil, fmt.Errorf("making the list of labs: %w (XDG_CACHE_HOME=/a/folder/with/room moves it)", err)
 	}
-	lock := flock.New(l.recordFile() + ".lock")
+	lock := flock.New(l.lockFile())
 	free, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("locking the lab's name: %w", err)
 	}
-	was, known := l.readRecord()
 	if !free {
+		by, _ := readRecord(l.lockFile())
 		return nil, fmt.Errorf("the lab %s is in use by process %d from %s, since %s:\nwait for it to end, or take another name: LAB_NAME=%s-2 make e2e",
-			l.Name, was.PID, was.Checkout, was.Since.Format(time.Kitchen), l.Name)
+			l.Name, by.PID, by.Checkout, by.Since.Format(time.Kitchen), l.Name)
 	}
-	if known && was.Checkout != l.Checkout && stands(was.Checkout) {
-		return nil, errors.Join(lock.Close(), fmt.Errorf("the lab %s belongs to %s:\nremove it there (cd %s && make down), or take another name: LAB_NAME=%s-2 make e2e",
-			l.Name, was.Checkout, was.Checkout, l.Name))
+	if owner, known := readRecord(l.recordFile()); known && owner.Checkout != l.Checkout && stands(owner.Checkout) {
+		return nil, errors.Join(fmt.Errorf("the lab %s belongs to %s:\nremove it there (cd %s && make down), or take another name: LAB_NAME=%s-2 make e2e",
+			l.Name, owner.Checkout, owner.Checkout, l.Name), lock.Close())
 	}
-	content, err := json.Marshal(record{l.Checkout, os.Getpid(), time.Now()})
-	if err == nil {
-		err = os.WriteFile(l.recordFile(), content, 0o644)
-	}
-	if err != nil {
-		return nil, errors.Join(lock.Close(), fmt.Errorf("noting the lab: %w", err))
+	if err := l.writeRecord(l.lockFile()); err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
 	return func() { _ = lock.Close() }, nil
 }

@@ -1,6 +1,8 @@
 package provision
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -95,7 +97,10 @@ func (n *line) end(said string, err error) {
 	}
 	l.erase()
 	mark := "✓"
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled):
+		mark, said = "✗", "interrupted"
+	case err != nil:
 		mark, said = "✗", "see below"
 	}
 	fmt.Fprintf(l.out, " %s %-10s %-60s %6.1fs\n", mark, n.name, said, time.Since(n.began).Seconds())

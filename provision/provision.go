@@ -106,12 +106,26 @@ func (l *Lab) down(ctx context.Context) error {
 	return err
 }
 
-func (l *Lab) remove(ctx context.Context, e engine) error {
+// ErrNotRemoved is in the error when something of a lab could not be removed.
+var ErrNotRemoved = errors.New("the lab could not be removed; run make down again, and if that fails too, see what it says")
+
+func (l *Lab) remove(ctx context.Context, e engine) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrNotRemoved, err)
+		}
+	}()
 	if err := e.use(l.Name, l.podman()); err != nil {
 		return err
 	}
 	k := &kindCluster{name: l.Name, kubeconfig: l.Kubeconfig(), engine: e, say: func(string) {}}
-	if err := k.Destroy(ctx); err != nil {
+	// An engine that is asked while it still works on the container may refuse once.
+	if err := waitFor(ctx, "the engine to remove the cluster", func(ctx context.Context) error {
+		if err := k.Destroy(ctx); err != nil {
+			return notYetf("%v", err)
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
 	if err := l.forget(); err != nil {
@@ -191,6 +205,9 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 	k := &kindCluster{name: m.lab.Name, image: m.set.Node, kubeconfig: m.lab.Kubeconfig(), engine: m.engine, sealed: m.set.Sealed, say: say}
 	verdict, err := k.look(ctx)
 	if err != nil {
+		return "", err
+	}
+	if err := m.lab.writeRecord(m.lab.recordFile()); err != nil {
 		return "", err
 	}
 	m.kind = k

@@ -28,8 +28,11 @@ func main() {
 	case err == nil:
 	case errors.As(err, &ended):
 		os.Exit(ended.Code) // the command has said itself what was wrong
+	case errors.Is(err, provision.ErrNotRemoved):
+		fmt.Fprintf(os.Stderr, "\nlab: %v\n", err)
+		os.Exit(1)
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "\nlab: interrupted, and cleaned up")
+		fmt.Fprintln(os.Stderr, "\nlab: interrupted; nothing of it is left")
 		os.Exit(130)
 	default:
 		fmt.Fprintf(os.Stderr, "\nlab: %v\n", err)
