@@ -5,13 +5,11 @@ package provision
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"sigs.k8s.io/e2e-framework/pkg/env"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 	"sigs.k8s.io/e2e-framework/pkg/envfuncs"
@@ -28,14 +26,15 @@ func (l *Lab) Up(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	return l.up(ctx)
+	_, err = l.up(ctx)
+	return err
 }
 
-func (l *Lab) up(ctx context.Context) (err error) {
+func (l *Lab) up(ctx context.Context) (m *making, err error) {
 	began := time.Now()
 	told := newList(os.Stdout)
 	defer told.close()
-	m := &making{lab: l, list: told}
+	m = &making{lab: l, list: told}
 	defer func() {
 		if err != nil {
 			err = l.afterFailure(ctx, m, err)
@@ -44,99 +43,18 @@ func (l *Lab) up(ctx context.Context) (err error) {
 	steps := []env.Func{m.step("host", m.host), m.step("images", m.images), m.step("cluster", m.cluster)}
 	for _, step := range append(steps, m.controllers()...) {
 		if ctx, err = step(ctx, m.config()); err != nil {
-			return err
+			return m, err
 		}
 	}
-	if note, err := footnote(m.set); err != nil {
-		return err
-	} else if note != "" {
+	note, err := footnote(m.set)
+	if err != nil {
+		return m, err
+	}
+	if note != "" {
 		told.note("* %s", note)
 	}
 	told.note("the lab %s is ready after %.1fs; to look at it: export KUBECONFIG=%s", l.Name, time.Since(began).Seconds(), l.Kubeconfig())
-	return nil
-}
-
-// afterFailure keeps what the node knew, and removes it unless it is to be kept.
-func (l *Lab) afterFailure(ctx context.Context, m *making, failure error) error {
-	if m.kind == nil { // no cluster of ours was begun
-		return failure
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removing)
-	defer cancel()
-	evidence := filepath.Join(l.Checkout, ".lab", "evidence", "node")
-	if exists, err := m.kind.exists(); err == nil && exists && !errors.Is(failure, context.Canceled) {
-		if err := m.kind.ExportLogs(ctx, evidence); err != nil {
-			m.list.note("not every log could be kept: %s", firstLine(err))
-		}
-		failure = fmt.Errorf("%w\n   the node's logs are in %s", failure, evidence)
-	}
-	if l.Keep {
-		return fmt.Errorf("%w\n   the cluster stands, as KEEP=1 asks; remove it with: make down", failure)
-	}
-	line := m.list.start("removed")
-	err := l.remove(ctx, m.engine)
-	line.end("the half-made cluster "+l.Name, err)
-	return errors.Join(failure, err)
-}
-
-// removing bounds a clean-up: no call of it may hang a Ctrl-C for longer.
-const removing = 2 * time.Minute
-
-// Down removes the lab and all that was made for it, however much of it there is.
-func (l *Lab) Down(ctx context.Context) error {
-	release, err := l.hold()
-	if err != nil {
-		return err
-	}
-	defer release()
-	return l.down(ctx)
-}
-
-func (l *Lab) down(ctx context.Context) error {
-	told := newList(os.Stdout)
-	defer told.close()
-	line := told.start("removed")
-	ctx, cancel := context.WithTimeout(ctx, removing)
-	defer cancel()
-	engine, err := findEngine(ctx, l.podman())
-	if err == nil {
-		err = l.remove(ctx, engine)
-	}
-	line.end("the lab "+l.Name+": cluster, network, volume, kubeconfig", err)
-	return err
-}
-
-// ErrNotRemoved is in the error when something of a lab could not be removed.
-var ErrNotRemoved = errors.New("the lab could not be removed; run make down again, and if that fails too, see what it says")
-
-func (l *Lab) remove(ctx context.Context, e engine) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("%w: %w", ErrNotRemoved, err)
-		}
-	}()
-	if err := e.use(l.Name, l.podman()); err != nil {
-		return err
-	}
-	k := &kindCluster{name: l.Name, kubeconfig: l.Kubeconfig(), engine: e, say: func(string) {}}
-	// An engine that is asked while it still works on the container may refuse once.
-	if err := waitFor(ctx, "the engine to remove the cluster", func(ctx context.Context) error {
-		if err := k.Destroy(ctx); err != nil {
-			return notYetf("%v", err)
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	if err := l.forget(); err != nil {
-		return err
-	}
-	if labs, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json")); err == nil && len(labs) == 0 && e.name == "podman" {
-		// Podman mounts its storage on itself and leaves it so. Where another run
-		// uses it this fails, and that run does it.
-		_ = unix.Unmount(filepath.Join(l.podman(), "storage", "overlay"), 0)
-	}
-	return nil
+	return m, nil
 }
 
 // making is a lab on its way up: what a step found, for the steps after it.

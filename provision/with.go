@@ -29,10 +29,14 @@ func (l *Lab) With(ctx context.Context, args []string) error {
 		return err
 	}
 	defer release()
-	if err := l.up(ctx); err != nil {
+	m, err := l.up(ctx)
+	if err != nil {
 		return err
 	}
 	failed := l.command(ctx, args)
+	if failed != nil && ctx.Err() == nil {
+		fmt.Printf("   %s\n", l.nodeLogs(ctx, &kindCluster{name: l.Name, engine: m.engine, say: func(string) {}}))
+	}
 	if l.Keep {
 		fmt.Printf("   the lab %s stands, as KEEP=1 asks; look at it: export KUBECONFIG=%s; remove it: make down\n", l.Name, l.Kubeconfig())
 		return failed

@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onsi/ginkgo/v2/types"
+
+	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// ran is Ginkgo's report of a run in which every spec passed.
+func ran(plan lab.Plan) types.Report {
+	report := types.Report{SuiteSucceeded: true}
+	spec := func(label, text string, seconds float64) {
+		report.SpecReports = append(report.SpecReports, types.SpecReport{
+			LeafNodeType: types.NodeTypeIt, LeafNodeText: text, LeafNodeLabels: []string{label},
+			State: types.SpecStatePassed, RunTime: time.Duration(seconds * float64(time.Second)),
+		})
+	}
+	if plan.Whole {
+		for _, mistake := range lab.Mistakes() {
+			spec("mistake-"+mistake.Name, mistake.Tells, 12.3)
+		}
+	}
+	for _, step := range plan.First {
+		spec(fmt.Sprintf("step-%d", step.Number), "is done first", 4.2)
+	}
+	for _, step := range plan.Asked {
+		for _, text := range []string{"is not passed by doing nothing", "can be done as the text says", "is passed"} {
+			spec(fmt.Sprintf("step-%d", step.Number), text, 0.7)
+		}
+	}
+	return report
+}
+
+// fails makes the second spec of a step fail and the third one skipped.
+func fails(report *types.Report, step int, message string) {
+	report.SuiteSucceeded = false
+	label, nth := fmt.Sprintf("step-%d", step), 0
+	for i := range report.SpecReports {
+		spec := &report.SpecReports[i]
+		if spec.LeafNodeLabels[0] != label {
+			continue
+		}
+		switch nth++; nth {
+		case 2:
+			spec.State, spec.Failure = types.SpecStateFailed, types.Failure{Message: message + "\n\nand more"}
+		case 3:
+			spec.State, spec.Failure, spec.RunTime = types.SpecStateSkipped, types.Failure{Message: fmt.Sprintf("step %d failed", step)}, 0
+		}
+	}
+}
+
+// skips makes every spec of a step skipped.
+func skips(report *types.Report, step int, because string) {
+	for i := range report.SpecReports {
+		spec := &report.SpecReports[i]
+		if spec.LeafNodeLabels[0] == fmt.Sprintf("step-%d", step) {
+			spec.State, spec.Failure, spec.RunTime = types.SpecStateSkipped, types.Failure{Message: because}, 0
+		}
+	}
+}
+
+func TestJudgeClosing(t *testing.T) {
+	pins, err := fixtures.ReadPins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, closing := range []struct {
+		file, step, jobSet, verdict string
+		change                      func(report *types.Report)
+	}{
+		{"closing-passed.txt", "", "v0.13.0", "passed", nil},
+		{"closing-partial.txt", "", "v0.12.0", "partial", nil},
+		{"closing-one-step.txt", "8", "v0.13.0", "partial", nil},
+		{"closing-failed.txt", "", "v0.12.0", "failed", func(report *types.Report) {
+			fails(report, 4, "Step 4 fragile «하나가 죽으면 전부 다시 시작한다» is not passed: JobSet fragile has not restarted.")
+			skips(report, 8, "step 4 failed")
+		}},
+		{"closing-interrupted.txt", "", "v0.13.0", "failed", func(report *types.Report) {
+			report.SuiteSucceeded = false
+			for step := 5; step <= 8; step++ {
+				skips(report, step, "")
+			}
+			for i := range report.SpecReports {
+				if spec := &report.SpecReports[i]; spec.LeafNodeLabels[0] == "step-5" {
+					spec.State, spec.Failure = types.SpecStateAborted, types.Failure{Message: "The run was interrupted while waiting"}
+					break
+				}
+			}
+		}},
+		{"closing-wrong-world.txt", "", "", "failed", func(report *types.Report) {
+			report.SuiteSucceeded = false
+			report.SpecReports = types.SpecReports{{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStateFailed,
+				Failure: types.Failure{Message: "This is not the lab, so no step was run: there is no LocalQueue lq in namespace ml.\n\n ✗ …"}}}
+		}},
+		{"closing-skipped.txt", "", "v0.13.0", "partial", func(report *types.Report) { skips(report, 3, "told to skip") }},
+		{"closing-elsewhere.txt", "", "v0.13.0", "failed", func(report *types.Report) { report.SuiteSucceeded = false }},
+	} {
+		t.Run(closing.file, func(t *testing.T) {
+			plan, err := lab.MakePlan(lab.Steps(), closing.step)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report := ran(plan)
+			if closing.change != nil {
+				closing.change(&report)
+			}
+			site := &lab.Site{Kubernetes: "v1.36.3", JobSet: lab.Manager{Version: closing.jobSet}, Kueue: lab.Manager{Version: "v0.19.2"}}
+			told := lab.Close(report, plan, site, pins)
+			if told.Verdict != closing.verdict {
+				t.Errorf("the verdict is %s, not %s", told.Verdict, closing.verdict)
+			}
+			told.Lies = [][]string{{"work directory", "/lab/gsb-jobset"}, {"reports", "/lab/closing.txt"}}
+			golden(t, closing.file, told.String()+"\n")
+		})
+	}
+}

@@ -1,0 +1,44 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"gsb.test/jobset-e2e/e2e/lab"
+)
+
+// Whole stories, as a lab author meets them.
+func TestJudgeTellsTheStory(t *testing.T) {
+	for _, told := range []struct {
+		file   string
+		step   int
+		change func(s *lab.Snapshot)
+	}{
+		{"story-old-attempt.txt", 4, func(s *lab.Snapshot) { pod(s, "fragile-leader").Labels[attempt] = "0" }},
+		{"story-image-missing.txt", 6, func(s *lab.Snapshot) {
+			status := &pod(s, "train-worker-0-1").Status
+			status.Phase, status.Conditions = corev1.PodPending, nil
+			status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+				Reason: "ImagePullBackOff", Message: `Back-off pulling image "busybox:1.35.0"`,
+			}}
+		}},
+		{"story-queue-missing.txt", 7, func(s *lab.Snapshot) {
+			s.Workloads[1].Status.Conditions = []metav1.Condition{{Type: "QuotaReserved", Status: "False",
+				Reason: kueuev1.WorkloadInadmissible, Message: "LocalQueue lq doesn't exist"}}
+		}},
+	} {
+		t.Run(told.file, func(t *testing.T) {
+			snapshot := walked(t)
+			told.change(snapshot)
+			step := lab.Steps()[told.step-1]
+			story := step.Story("is not passed: "+step.Judge(snapshot), snapshot)
+			story.Waited, story.DeadEnd = 60*time.Second, snapshot.DeadEnd(step.JobSets)
+			story.Evidence = ".lab/evidence/here"
+			golden(t, told.file, story.String()+"\n")
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package lab
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// An aspect is one side of an object's state that changes by itself: a pod's
+// phase, say, or whether a JobSet is suspended.
+type aspect struct {
+	name, state, text string
+	// rest marks a state that every object starts in and nobody asks about.
+	rest bool
+}
+
+func kindOf(object client.Object) string {
+	switch object.(type) {
+	case *jobsetv1.JobSet:
+		return "JobSet"
+	case *batchv1.Job:
+		return "Job"
+	case *corev1.Pod:
+		return "Pod"
+	case *kueuev1.Workload:
+		return "Workload"
+	}
+	return ""
+}
+
+// introduce says what an object is and where it belongs.
+func introduce(kind string, object client.Object) Sighting {
+	labels := object.GetLabels()
+	sighting := Sighting{
+		Kind:    kind,
+		Name:    object.GetName(),
+		UID:     object.GetUID(),
+		JobSet:  labels[jobsetv1.JobSetNameKey],
+		Role:    labels[jobsetv1.ReplicatedJobNameKey],
+		Index:   labels[batchv1.JobCompletionIndexAnnotation],
+		Attempt: labels[restartAttemptLabel],
+	}
+	if kind == "JobSet" {
+		sighting.JobSet = object.GetName()
+	}
+	if owner := metav1.GetControllerOf(object); owner != nil {
+		sighting.Owner = owner.Kind + "/" + owner.Name
+		if kind == "Workload" && owner.Kind == "JobSet" {
+			sighting.JobSet = owner.Name
+		}
+	}
+	return sighting
+}
+
+func aspectsOf(object client.Object) []aspect {
+	aspects := []aspect{{name: "deleted", rest: true, state: "Present"}}
+	if object.GetDeletionTimestamp() != nil {
+		aspects[0] = aspect{name: "deleted", state: stateTerminating}
+	}
+	switch o := object.(type) {
+	case *corev1.Pod:
+		return append(aspects, podAspects(o)...)
+	case *batchv1.Job:
+		aspects = append(aspects, suspension(o.Spec.Suspend))
+		for _, condition := range o.Status.Conditions {
+			if condition.Status == corev1.ConditionTrue && condition.Type != batchv1.JobSuspended {
+				aspects = append(aspects, aspect{name: string(condition.Type), state: string(condition.Type),
+					text: said(condition.Reason, condition.Message)})
+			}
+		}
+	case *jobsetv1.JobSet:
+		aspects = append(aspects, suspension(o.Spec.Suspend), aspect{name: "restarts", state: "Restarts",
+			text: fmt.Sprint(o.Status.Restarts), rest: o.Status.Restarts == 0})
+		for _, condition := range o.Status.Conditions {
+			if condition.Status == metav1.ConditionTrue && condition.Type != string(jobsetv1.JobSetSuspended) {
+				aspects = append(aspects, aspect{name: condition.Type, state: condition.Type,
+					text: said(condition.Reason, condition.Message)})
+			}
+		}
+	case *kueuev1.Workload:
+		if reserved := meta.FindStatusCondition(o.Status.Conditions, kueuev1.WorkloadQuotaReserved); reserved != nil {
+			quota := aspect{name: "quota", state: "QuotaReserved", text: said(reserved.Reason, reserved.Message)}
+			if reserved.Status != metav1.ConditionTrue {
+				quota.state = stateNoQuota
+			}
+			aspects = append(aspects, quota)
+		}
+		for _, kind := range []string{kueuev1.WorkloadAdmitted, kueuev1.WorkloadEvicted, kueuev1.WorkloadFinished} {
+			if met := meta.FindStatusCondition(o.Status.Conditions, kind); met != nil && met.Status == metav1.ConditionTrue {
+				aspects = append(aspects, aspect{name: kind, state: kind, text: said(met.Reason, met.Message)})
+			}
+		}
+	}
+	return aspects
+}
+
+func podAspects(pod *corev1.Pod) []aspect {
+	aspects := []aspect{{name: "phase", state: string(pod.Status.Phase), text: exitOf(pod)}}
+	ready := aspect{name: "ready", state: "NotReady", rest: true}
+	if isReady(pod) {
+		ready = aspect{name: "ready", state: "Ready"}
+	}
+	aspects = append(aspects, ready)
+	if reason, _ := waitingReason(pod); reason != "" {
+		aspects = append(aspects, aspect{name: "waiting", state: "Waiting", text: reason})
+	}
+	if message := unschedulable(pod); message != "" {
+		aspects = append(aspects, aspect{name: "scheduled", state: "Unschedulable", text: message})
+	}
+	return aspects
+}
+
+func suspension(suspend *bool) aspect {
+	if suspend != nil && *suspend {
+		return aspect{name: "suspend", state: "Suspended"}
+	}
+	return aspect{name: "suspend", state: "Resumed", rest: true}
+}
+
+// said puts a condition's reason and message on one line.
+func said(reason, message string) string {
+	if message == "" {
+		return reason
+	}
+	return reason + ": " + message
+}

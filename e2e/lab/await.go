@@ -1,0 +1,92 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+)
+
+// An outcome is how a wait ended.
+type outcome struct {
+	held    bool
+	refusal string // why the judgement did not hold at last
+	deadEnd string // why no longer waiting would have helped
+	waited  time.Duration
+	last    *Snapshot // the snapshot judged last, nil if none could be taken
+	blind   error     // why the last look saw nothing
+}
+
+// await looks at the lab again and again until the judgement, which returns why
+// it does not hold, holds: at most SoonEnough, and no longer than it can still
+// come to hold. Gomega polls; the words of a failure are ours.
+func (w *World) await(ctx context.Context, jobSets []string, judge func(*Snapshot) string) outcome {
+	end := outcome{held: true}
+	started := time.Now()
+	g := gomega.NewGomega(func(string, ...int) { end.held = false })
+	g.Eventually(ctx, w.looking(&end)).Should(&holding{judge: judge, jobSets: jobSets, end: &end})
+	return ended(end, started)
+}
+
+// remains watches that the judgement goes on holding for NeverWithin.
+func (w *World) remains(ctx context.Context, judge func(*Snapshot) string) outcome {
+	end := outcome{held: true}
+	started := time.Now()
+	g := gomega.NewGomega(func(string, ...int) { end.held = false })
+	g.Consistently(ctx, w.looking(&end)).Should(&holding{judge: judge, end: &end})
+	return ended(end, started)
+}
+
+// looking is Look, keeping what went wrong with the last look.
+func (w *World) looking(end *outcome) func(context.Context) (*Snapshot, error) {
+	return func(ctx context.Context) (*Snapshot, error) {
+		snapshot, err := w.Look(ctx)
+		end.blind = err
+		return snapshot, err
+	}
+}
+
+func ended(end outcome, started time.Time) outcome {
+	end.waited = time.Since(started)
+	if end.held {
+		return end
+	}
+	if end.blind != nil {
+		end.refusal = strings.TrimSpace("The lab could not be looked at: " + end.blind.Error() + "\n\n" + end.refusal)
+	}
+	return end
+}
+
+// holding is a judgement of a Snapshot as a Gomega matcher that remembers what
+// it saw, and stops the polling at a dead end.
+type holding struct {
+	judge   func(*Snapshot) string
+	jobSets []string
+	end     *outcome
+}
+
+var _ types.GomegaMatcher = &holding{}
+
+func (h *holding) Match(actual any) (bool, error) {
+	snapshot, ok := actual.(*Snapshot)
+	if !ok || snapshot == nil {
+		return false, errors.New("no snapshot")
+	}
+	h.end.last, h.end.refusal = snapshot, h.judge(snapshot)
+	if h.end.refusal == "" {
+		return true, nil
+	}
+	if h.end.deadEnd = snapshot.DeadEnd(h.jobSets); h.end.deadEnd != "" {
+		return false, gomega.StopTrying(h.end.deadEnd)
+	}
+	return false, nil
+}
+
+func (h *holding) FailureMessage(any) string { return h.end.refusal }
+
+func (h *holding) NegatedFailureMessage(any) string {
+	return "this was expected not to hold, and it holds"
+}

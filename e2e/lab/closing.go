@@ -1,0 +1,162 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onsi/ginkgo/v2/types"
+
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// A Result is how one step or mistake came out.
+type Result struct {
+	Number  int
+	Name    string
+	Title   string
+	State   string // passed, failed, not run, or done (first, for another step)
+	Why     string // for all but passed and done, in one sentence
+	Seconds float64
+}
+
+// The states of a Result.
+const (
+	passed = "passed"
+	failed = "failed"
+	notRun = "not run"
+	done   = "done"
+	// partial is a verdict only.
+	partial = "partial"
+)
+
+// Why a step was not run where nothing failed it.
+const (
+	notAskedFor = "not asked for"
+	endedBefore = "the run ended before it"
+)
+
+// A Closing is the end of a run, for a person: every step, the versions, the
+// verdict with its reason, and where the rest lies.
+type Closing struct {
+	Steps    []Result
+	Mistakes []Result
+	Versions Versions
+	Verdict  string // passed, partial or failed
+	Reason   string
+	Lies     [][]string // what lies where
+}
+
+// Close sums up what Ginkgo reports of a run. site may be nil if the run ended
+// before the cluster was looked at.
+func Close(report types.Report, plan Plan, site *Site, pins fixtures.Pins) Closing {
+	var closing Closing
+	for _, step := range Steps() {
+		closing.Steps = append(closing.Steps, resultOf(step, plan, report.SpecReports))
+	}
+	if plan.Whole {
+		for _, mistake := range Mistakes() {
+			result := Result{Number: mistake.Step, Name: mistake.Name, Title: mistake.Tells}
+			result.take(labelled(report.SpecReports, mistakeLabel+mistake.Name))
+			result.Why = strings.TrimPrefix(result.Why, mistake.String()+" ")
+			closing.Mistakes = append(closing.Mistakes, result)
+		}
+	}
+	if site != nil {
+		closing.Versions = site.Versions()
+	}
+	closing.Verdict, closing.Reason = closing.judge(report, plan, site, pins)
+	return closing
+}
+
+func resultOf(step Step, plan Plan, reports types.SpecReports) Result {
+	result := Result{Number: step.Number, Name: step.Name, Title: step.Title}
+	if !holds(plan.Asked, step.Number) && !holds(plan.First, step.Number) {
+		result.State, result.Why = notRun, notAskedFor
+		return result
+	}
+	result.take(labelled(reports, fmt.Sprintf("%s%d", stepLabel, step.Number)))
+	result.Why = strings.TrimPrefix(result.Why, step.String()+" ")
+	if result.State == passed && holds(plan.First, step.Number) {
+		result.State = done
+	}
+	return result
+}
+
+func labelled(reports types.SpecReports, label string) types.SpecReports {
+	var found types.SpecReports
+	for _, report := range reports {
+		if slices.Contains(report.Labels(), label) {
+			found = append(found, report)
+		}
+	}
+	return found
+}
+
+// take sums up the specs of one step. A spec that was skipped leaves the step
+// not run; a failed one outweighs it.
+func (r *Result) take(reports types.SpecReports) {
+	r.State = passed
+	if len(reports) == 0 {
+		r.State, r.Why = notRun, endedBefore
+	}
+	for _, report := range reports {
+		r.Seconds += report.RunTime.Seconds()
+		switch {
+		case report.State.Is(types.SpecStateAborted | types.SpecStateInterrupted):
+			r.State, r.Why = notRun, "interrupted"
+		case report.State.Is(types.SpecStateFailureStates):
+			r.State, r.Why = failed, firstLine(report.Failure.Message)
+		case !report.State.Is(types.SpecStatePassed) && r.State == passed:
+			r.State, r.Why = notRun, or(report.Failure.Message, endedBefore)
+		}
+	}
+}
+
+// judge gives the verdict. It is passed only if every step was run and passed,
+// on the versions that the lab pins.
+func (c Closing) judge(report types.Report, plan Plan, site *Site, pins fixtures.Pins) (verdict, reason string) {
+	for _, spec := range report.SpecReports {
+		if spec.State.Is(types.SpecStateAborted | types.SpecStateInterrupted) {
+			return failed, "the run was interrupted"
+		}
+	}
+	for _, setup := range report.SpecReports {
+		if setup.LeafNodeType.Is(types.NodeTypeBeforeSuite) && setup.State.Is(types.SpecStateFailureStates) {
+			return failed, firstLine(setup.Failure.Message)
+		}
+	}
+	var wrong, missing []string
+	for _, result := range append(slices.Clone(c.Steps), c.Mistakes...) {
+		switch result.State {
+		case failed:
+			wrong = append(wrong, fmt.Sprintf("step %d %s %s", result.Number, result.Name, result.Why))
+		case notRun:
+			missing = append(missing, fmt.Sprint(result.Number))
+		}
+	}
+	switch {
+	case len(wrong) == 1:
+		return failed, wrong[0]
+	case len(wrong) > 1:
+		return failed, fmt.Sprintf("%s (and %d more)", wrong[0], len(wrong)-1)
+	case !report.SuiteSucceeded:
+		return failed, or(strings.Join(report.SpecialSuiteFailureReasons, "; "), "something outside the steps failed; it is told above")
+	case site == nil:
+		return failed, "the lab was never looked at"
+	}
+	var partly []string
+	if !plan.Whole {
+		partly = append(partly, fmt.Sprintf("only step %d was asked for, and it passed", plan.Asked[0].Number))
+	} else if len(missing) > 0 {
+		partly = append(partly, "not run: "+strings.Join(missing, ", "))
+	}
+	astray := site.Versions().Astray(pins)
+	if len(partly) == 0 && len(astray) > 0 {
+		return partial, "every step passed, but " + strings.Join(astray, "; ")
+	}
+	if partly = append(partly, astray...); len(partly) > 0 {
+		return partial, strings.Join(partly, "; ")
+	}
+	return passed, "every step was done and passed, on the versions that the lab pins"
+}

@@ -1,0 +1,75 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// A Finding is one answer to the question whether this is the lab.
+type Finding struct {
+	What string
+	Says string
+	// Mend is what to type where something is wrong; empty where nothing is.
+	Mend string
+	// Note is a remark that makes nothing wrong.
+	Note string
+}
+
+// Wrong tells whether no step should run on such a lab.
+func (f Finding) Wrong() bool { return f.Mend != "" }
+
+// unreachable tells a lab that is gone from one that does not let us in.
+func unreachable(site *Site) Finding {
+	finding := Finding{What: "cluster", Says: fmt.Sprintf("%s does not answer: %v", site.Server, site.Unreachable),
+		Mend: "make up makes a lab; make steps LAB_KUBECONFIG=/path names another one"}
+	var timeout net.Error
+	switch {
+	case apierrors.IsUnauthorized(site.Unreachable), apierrors.IsForbidden(site.Unreachable),
+		strings.Contains(site.Unreachable.Error(), "x509"), strings.Contains(site.Unreachable.Error(), "tls: "):
+		finding.Says = fmt.Sprintf("the cluster at %s is not the one that %s was made for: %v", site.Server, site.Kubeconfig, site.Unreachable)
+	case errors.Is(site.Unreachable, syscall.ECONNREFUSED):
+		finding.Says = fmt.Sprintf("nothing listens at %s, where %s leads: the lab is gone or stopped", site.Server, site.Kubeconfig)
+	case errors.As(site.Unreachable, &timeout) && timeout.Timeout():
+		finding.Says = fmt.Sprintf("%s, where %s leads, gave no answer within %s", site.Server, site.Kubeconfig, lookWithin)
+	}
+	return finding
+}
+
+// Findings renders the preflight as a list that one can read aloud.
+func Findings(findings []Finding) string {
+	var rows [][]string
+	for _, finding := range findings {
+		mark := "✓"
+		if finding.Wrong() {
+			mark = "✗"
+		}
+		rows = append(rows, []string{mark, finding.What, finding.Says})
+		if finding.Note != "" {
+			rows = append(rows, []string{"", "", "* " + finding.Note})
+		}
+		if finding.Wrong() {
+			rows = append(rows, []string{"", "", "mend: " + finding.Mend})
+		}
+	}
+	return indent(columns(rows), " ")
+}
+
+// WrongWorld says in one sentence and a list why no step can run; nothing if
+// the preflight found nothing wrong.
+func WrongWorld(findings []Finding) string {
+	var wrong []Finding
+	for _, finding := range findings {
+		if finding.Wrong() {
+			wrong = append(wrong, finding)
+		}
+	}
+	if len(wrong) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("This is not the lab, so no step was run: %s.\n\n%s", strings.TrimSuffix(firstLine(wrong[0].Says), "."), Findings(findings))
+}

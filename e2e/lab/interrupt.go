@@ -1,0 +1,64 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/onsi/ginkgo/v2"
+)
+
+// HeedInterrupts takes Ctrl-C and SIGTERM over from Ginkgo, which would print the
+// stack of every goroutine to a person who only wants to stop. The first one ends
+// the running spec, its cleanup and the reports still to come; a second one ends
+// the program. It is called once the suite runs; stop gives up listening.
+func (w *World) HeedInterrupts() (stop func()) {
+	w.running, w.interrupt = context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Reset(os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ended := make(chan struct{})
+	go func() {
+		for heard := 0; ; heard++ {
+			select {
+			case <-ended:
+				return
+			case got := <-signals:
+				if heard > 0 {
+					fmt.Fprintln(os.Stderr, "\nInterrupted again: ended at once, and nothing more was cleaned up.")
+					os.Exit(1)
+				}
+				fmt.Fprintf(os.Stderr, "\nInterrupted (%s): ending. Once more ends at once, without cleaning up.\n", got)
+				w.interrupt()
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(ended)
+	}
+}
+
+// Interrupted tells whether somebody wants the run to end.
+func (w *World) Interrupted() bool { return w.running != nil && w.running.Err() != nil }
+
+// EndIfInterrupted ends the suite if somebody wants it to. during says, to end a
+// sentence with, what was being done.
+func (w *World) EndIfInterrupted(during string) {
+	ginkgo.GinkgoHelper()
+	if w.Interrupted() {
+		ginkgo.AbortSuite("The run was interrupted " + during)
+	}
+}
+
+// heeding returns the context of a spec, which ends with an interrupt too.
+func (w *World) heeding(spec context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(spec)
+	stop := context.AfterFunc(w.running, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}

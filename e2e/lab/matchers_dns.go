@@ -1,0 +1,150 @@
+package lab
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/onsi/gomega/types"
+)
+
+// An answer is one address that a lookup gave, and the name that it gave it
+// for. The name is empty where the tool prints the address alone.
+type answer struct {
+	name    string
+	address netip.Addr
+}
+
+// answersIn reads the addresses out of what nslookup (busybox, old and new, and
+// BIND's), getent hosts, host or dig print. The address of the DNS server
+// itself, which every nslookup prints first, is no answer.
+func answersIn(text string) []answer {
+	var answers []answer
+	named := "" // the name of the last "Name:" line; before the first, addresses are the server's
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		head := strings.ToLower(strings.TrimSuffix(fields[0], ":"))
+		switch {
+		case head == "server":
+			named = ""
+		case head == "name" && len(fields) > 1:
+			named = host(fields[1])
+		case head == "address" || head == "addresses":
+			if address, ok := firstAddress(fields[1:]); ok && named != "" {
+				answers = append(answers, answer{named, address})
+			}
+		default:
+			answers = append(answers, otherAnswer(fields)...)
+		}
+	}
+	return answers
+}
+
+// otherAnswer reads one line of getent, host or dig.
+func otherAnswer(fields []string) []answer {
+	if address, err := netip.ParseAddr(fields[0]); err == nil {
+		if len(fields) == 1 {
+			return []answer{{"", address}} // dig +short
+		}
+		return []answer{{host(fields[1]), address}} // getent hosts
+	}
+	last, err := netip.ParseAddr(fields[len(fields)-1])
+	if err != nil || strings.HasPrefix(fields[0], ";") {
+		return nil
+	}
+	if len(fields) == 4 && fields[1] == "has" || len(fields) == 5 && (fields[3] == "A" || fields[3] == "AAAA") {
+		return []answer{{host(fields[0]), last}} // host, dig
+	}
+	return nil
+}
+
+func firstAddress(fields []string) (netip.Addr, bool) {
+	for _, field := range fields {
+		if address, err := netip.ParseAddr(strings.TrimSuffix(field, ",")); err == nil {
+			return address, true
+		}
+	}
+	return netip.Addr{}, false
+}
+
+func host(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+
+// AnswerWithAddressOf judges that a lookup asked for the pod by its full name
+// and was answered with the pod's present IP.
+func AnswerWithAddressOf(pod Pod) types.GomegaMatcher {
+	return judgement(func(f File) *Refusal {
+		if r := pod.absent(); r != nil {
+			return r
+		}
+		if r := f.unwritten(); r != nil {
+			return r
+		}
+		var right []string
+		for _, ip := range pod.live.Status.PodIPs {
+			right = append(right, ip.IP)
+		}
+		if len(right) == 0 {
+			return refuse("Pod %s has no IP yet.", pod.live.Name).with("pod IP", "one", podState(pod.live))
+		}
+		answers := answersIn(f.Text)
+		if len(answers) == 0 {
+			if complaint := complaintIn(f.Text); complaint != "" {
+				return refuse("The lookup in %s found no such name.", f.Name).
+					with("name", pod.fullName(), complaint).with("address", list(right), "none")
+			}
+			return refuse("The lookup in %s has no answer.", f.Name).
+				with("name", pod.fullName(), f.quote()).with("address", list(right), "none")
+		}
+		met := false
+		for _, answer := range answers {
+			address := answer.address.String()
+			switch {
+			case answer.name != "" && answer.name != pod.fullName():
+				return refuse("The lookup in %s asked for another name than the leader pod's full one.", f.Name).
+					with("name", pod.fullName(), answer.name).with("address", list(right), address)
+			case !slices.Contains(right, address):
+				return refuse("The lookup in %s was answered with %s, which is %s; the %s pod has %s.", f.Name, address,
+					pod.of.whose(address), pod.role, list(right)).with("address", list(right), address)
+			}
+			met = true
+		}
+		if !met {
+			return refuse("The lookup in %s has no answer for %s.", f.Name, pod.fullName())
+		}
+		return nil
+	})
+}
+
+// complaintIn is the line in which a lookup says that there is no such name.
+func complaintIn(text string) string {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "NXDOMAIN") || strings.Contains(line, "can't resolve") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+// whose tells what an IP belongs to, as far as this snapshot knows.
+func (j JobSet) whose(address string) string {
+	for _, pod := range j.snapshot.Pods {
+		if pod.Status.PodIP == address {
+			return "the IP of pod " + pod.Name
+		}
+	}
+	for _, service := range j.snapshot.Services {
+		if service.Spec.ClusterIP == address {
+			return "the IP of Service " + service.Name
+		}
+	}
+	for _, pod := range slices.Backward(j.snapshot.Seen.Sightings) {
+		if pod.Kind == "Pod" && pod.Address == address {
+			return fmt.Sprintf("the IP of pod %s, which is gone", pod.Name)
+		}
+	}
+	return "the IP of no pod in " + j.snapshot.Namespace
+}

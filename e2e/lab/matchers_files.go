@@ -1,0 +1,140 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/onsi/gomega/types"
+)
+
+// Say judges that a file has one line key=number with this number.
+func Say(key string, wanted int) types.GomegaMatcher {
+	return judgement(func(f File) *Refusal {
+		if r := f.unwritten(); r != nil {
+			return r
+		}
+		pairs, _ := f.pairs()
+		var values []string
+		for _, p := range pairs {
+			if p.key == key {
+				values = append(values, p.value)
+			}
+		}
+		line := fmt.Sprintf("%s=%d", key, wanted)
+		if len(values) == 0 {
+			return refuse("The file %s has no line %s=.", f.Name, key).with(f.Name, line, f.quote())
+		}
+		if len(slices.Compact(values)) > 1 {
+			return refuse("The file %s says %s= more than once, and not the same.", f.Name, key).with(f.Name, line, f.quote())
+		}
+		found, err := strconv.Atoi(values[0])
+		if err != nil {
+			return refuse("The file %s gives %q for %s, which is not a number.", f.Name, values[0], key).with(f.Name, line, f.quote())
+		}
+		if found != wanted {
+			return refuse("The file %s says %s=%d; the cluster says %d.", f.Name, key, found, wanted).
+				with(key, fmt.Sprintf("%d (the cluster's)", wanted), fmt.Sprintf("%d (the file's)", found))
+		}
+		return nil
+	})
+}
+
+// HoldLabelsOf judges that a file has exactly these labels of the pod, one line
+// key=value each, in any order.
+func HoldLabelsOf(pod Pod, keys ...string) types.GomegaMatcher {
+	return judgement(func(f File) *Refusal {
+		if r := pod.absent(); r != nil {
+			return r
+		}
+		if r := f.unwritten(); r != nil {
+			return r
+		}
+		pairs, others := f.pairs()
+		if len(others) > 0 {
+			return refuse("The file %s has a line that is not key=value.", f.Name).with("line", "key=value", others[0])
+		}
+		written := map[string]string{}
+		for _, p := range pairs {
+			if _, twice := written[p.key]; twice {
+				return refuse("The file %s has the key %s twice.", f.Name, p.key).with("lines", len(keys), len(pairs))
+			}
+			written[p.key] = p.value
+			if twin := sameName(keys, p.key); twin != "" {
+				return refuse("The file %s has the key %s; the pod's label is %s.", f.Name, p.key, twin).with("key", twin, p.key)
+			}
+			if !slices.Contains(keys, p.key) {
+				return refuse("The file %s has the key %s, which is not one of the %d that the lab asks for.", f.Name, p.key, len(keys)).
+					with("keys", strings.Join(keys, ", "), p.key)
+			}
+		}
+		for _, key := range keys {
+			value, there := written[key]
+			switch {
+			case !there:
+				return refuse("The file %s lacks the key %s.", f.Name, key).with("keys", len(keys), len(pairs))
+			case value != pod.Label(key):
+				return refuse("The file %s gives %s=%s; pod %s carries %s.", f.Name, key, value, pod.live.Name, pod.Label(key)).
+					with(key, pod.Label(key), value)
+			}
+		}
+		return nil
+	})
+}
+
+// sameName finds the key that differs from a wrong one in its prefix alone.
+func sameName(keys []string, wrong string) string {
+	for _, key := range keys {
+		if _, name, _ := strings.Cut(key, "/"); key != wrong && strings.TrimPrefix(wrong[strings.LastIndex(wrong, "/")+1:], "/") == name {
+			return key
+		}
+	}
+	return ""
+}
+
+// CarryReasonOf judges that a file has the reason for which Kueue refused the
+// Workload its quota: the message as a whole, or one whole clause of it (Kueue
+// puts one for each podSet, with semicolons between), whatever else is around
+// it. A message that the Workload carried earlier counts too, since its numbers
+// follow what the rest of the queue does. The bare word of the reason field does
+// only where it tells more than that the Workload waits.
+func CarryReasonOf(workload Workload) types.GomegaMatcher {
+	return judgement(func(f File) *Refusal {
+		if r := workload.absent(); r != nil {
+			return r
+		}
+		if r := f.unwritten(); r != nil {
+			return r
+		}
+		reasons := workload.reasons()
+		if len(reasons) == 0 {
+			return refuse("Kueue has given no reason for JobSet %s that %s could carry.", workload.of.Name, f.Name)
+		}
+		text := oneLine(f.Text)
+		for _, reason := range reasons {
+			for clause := range strings.SplitSeq(oneLine(reason), "; ") {
+				if clause != "" && strings.Contains(text, clause) {
+					return nil
+				}
+			}
+		}
+		reserved := workload.condition("QuotaReserved")
+		if reserved != nil && tellsWhy(reserved.Reason) && slices.Contains(strings.FieldsFunc(text, notALetter), reserved.Reason) {
+			return nil
+		}
+		return refuse("The file %s does not carry the reason of the Workload of JobSet %s.", f.Name, workload.of.Name).
+			with("reason", reasons[0], f.quote())
+	})
+}
+
+func tellsWhy(reason string) bool { return reason != "Pending" && reason != "Waiting" }
+
+func notALetter(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }
+
+// oneLine makes any run of blanks and line ends one blank: kubectl describe
+// wraps, YAML folds, and neither changes what was said. Backslashes before
+// quotes are JSON's.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, `\"`, `"`)), " ")
+}

@@ -1,0 +1,133 @@
+package lab
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/onsi/gomega/types"
+	"k8s.io/apimachinery/pkg/api/equality"
+	yamlreader "k8s.io/apimachinery/pkg/util/yaml"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/yaml"
+)
+
+// BeTheManifestOf judges that a file is the manifest of the JobSet that stands
+// in the cluster: whatever the file says, the JobSet says too. What the file
+// leaves to defaults, and whether Kueue has suspended the JobSet since, is not
+// compared.
+func BeTheManifestOf(j JobSet) types.GomegaMatcher {
+	return judgement(func(f File) *Refusal {
+		if r := f.unwritten(); r != nil {
+			return r
+		}
+		written, refusal := f.jobSet(j.Name)
+		if refusal != nil {
+			return refusal
+		}
+		namespace := j.snapshot.Namespace
+		if written.Namespace != "" && written.Namespace != namespace {
+			return refuse("The JobSet in %s is for namespace %s; the lab wants it in %s.", f.Name, written.Namespace, namespace).
+				with("metadata.namespace", namespace, written.Namespace)
+		}
+		if r := j.absent(); r != nil {
+			return r
+		}
+		written.Spec.Suspend = nil
+		if equality.Semantic.DeepDerivative(written.Spec, j.live.Spec) &&
+			equality.Semantic.DeepDerivative(written.Labels, j.live.Labels) {
+			return nil
+		}
+		path, inFile, inCluster := firstDifference("metadata.labels", generic(written.Labels), generic(j.live.Labels))
+		if path == "" {
+			path, inFile, inCluster = firstDifference("spec", generic(written.Spec), generic(j.live.Spec))
+		}
+		return refuse("The JobSet in %s is not the one that stands in the cluster: %s differs.", f.Name, path).
+			with(path, inFile+" (in the file)", inCluster+" (in the cluster)")
+	})
+}
+
+// jobSet finds a JobSet by name among the documents of a YAML or JSON file.
+func (f File) jobSet(name string) (*jobsetv1.JobSet, *Refusal) {
+	documents := yamlreader.NewYAMLReader(bufio.NewReader(strings.NewReader(f.Text)))
+	var others []string
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var found jobsetv1.JobSet
+		if err == nil {
+			err = yaml.Unmarshal(document, &found)
+		}
+		if err != nil {
+			return nil, refuse("The file %s is not YAML that a JobSet can be read from.", f.Name).
+				with(f.Name, "the JobSet "+name, strings.Join(strings.Fields(err.Error()), " "))
+		}
+		group, _, _ := strings.Cut(found.APIVersion, "/")
+		if found.Kind == "JobSet" && group == jobsetv1.GroupVersion.Group && found.Name == name {
+			return &found, nil
+		}
+		if found.Kind != "" {
+			others = append(others, strings.TrimPrefix(fmt.Sprintf("%s %s %s", found.APIVersion, found.Kind, found.Name), " "))
+		}
+	}
+	return nil, refuse("The file %s has no JobSet %s in it.", f.Name, name).
+		with("content", jobsetv1.GroupVersion.String()+" JobSet "+name, list(others))
+}
+
+// firstDifference walks what the file says and returns the first place where
+// the cluster says otherwise, with both values; an empty path if there is none.
+func firstDifference(path string, wanted, found any) (where, inFile, inCluster string) {
+	switch w := wanted.(type) {
+	case map[string]any:
+		f, _ := found.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(w)) {
+			if where, inFile, inCluster = firstDifference(path+"."+key, w[key], f[key]); where != "" {
+				return where, inFile, inCluster
+			}
+		}
+		return "", "", ""
+	case []any:
+		f, _ := found.([]any)
+		if len(w) != len(f) {
+			return path, times(len(w), "entry"), times(len(f), "entry")
+		}
+		for i := range w {
+			if where, inFile, inCluster = firstDifference(fmt.Sprintf("%s[%s]", path, entryName(w[i], i)), w[i], f[i]); where != "" {
+				return where, inFile, inCluster
+			}
+		}
+		return "", "", ""
+	}
+	if wanted == nil || reflect.ValueOf(wanted).IsZero() || reflect.DeepEqual(wanted, found) {
+		return "", "", ""
+	}
+	return path, fmt.Sprint(wanted), orNone(strings.TrimSuffix(fmt.Sprint(found), "<nil>"))
+}
+
+// entryName calls an entry of a list by its name if it has one, as a reader does.
+func entryName(entry any, index int) string {
+	if fields, ok := entry.(map[string]any); ok {
+		if name, ok := fields["name"].(string); ok {
+			return name
+		}
+	}
+	return fmt.Sprint(index)
+}
+
+// generic turns an API type into maps and lists, with quantities in one spelling.
+func generic(value any) any {
+	var result any
+	// API types always marshal, and what was marshalled unmarshals.
+	if content, err := json.Marshal(value); err == nil {
+		_ = json.Unmarshal(content, &result)
+	}
+	return result
+}

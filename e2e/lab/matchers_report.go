@@ -1,0 +1,118 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/onsi/gomega/types"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// Admitted names the JobSets that have a queue label and whose own Workload is
+// Admitted, in order.
+func (s *Snapshot) Admitted() []string {
+	var names []string
+	for _, live := range s.JobSets {
+		j := s.JobSet(live.Name)
+		if j.queue() != "" && j.Workload().isNow(kueuev1.WorkloadAdmitted) {
+			names = append(names, live.Name)
+		}
+	}
+	return slices.Sorted(slices.Values(names))
+}
+
+// Suspended names the JobSets whose spec.suspend is true, in order.
+func (s *Snapshot) Suspended() []string {
+	var names []string
+	for _, live := range s.JobSets {
+		if s.JobSet(live.Name).suspended() {
+			names = append(names, live.Name)
+		}
+	}
+	return slices.Sorted(slices.Values(names))
+}
+
+// Report judges that a file is a JSON object of exactly the three keys of the
+// lab text, and that each says what the cluster says.
+func Report(admitted, suspended []string, restarts int) types.GomegaMatcher {
+	return judgement(func(f File) *Refusal {
+		if r := f.unwritten(); r != nil {
+			return r
+		}
+		var keys map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(f.Text), &keys); err != nil {
+			return refuse("The file %s is not a JSON object: it %s.", f.Name, notAnObject(err)).with(f.Name, "a JSON object", f.quote())
+		}
+		wanted := []string{"admitted", "fragile_restarts", "suspended"}
+		if found := slices.Sorted(maps.Keys(keys)); !slices.Equal(found, wanted) {
+			return refuse("The file %s does not have the three keys that the lab asks for, and those alone.", f.Name).
+				with("keys", list(wanted), list(found))
+		}
+		if r := f.names("admitted", keys["admitted"], admitted, "Kueue has admitted"); r != nil {
+			return r
+		}
+		if r := f.names("suspended", keys["suspended"], suspended, "spec.suspend is true for"); r != nil {
+			return r
+		}
+		var number float64
+		if err := json.Unmarshal(keys["fragile_restarts"], &number); err != nil || string(keys["fragile_restarts"]) == "null" {
+			return refuse("The file %s gives %s for fragile_restarts, which is not a number.", f.Name, keys["fragile_restarts"]).
+				with("fragile_restarts", restarts, string(keys["fragile_restarts"]))
+		}
+		if number != float64(restarts) {
+			return refuse("The file %s says %v for fragile_restarts; JobSet fragile has %s.", f.Name, number, times(restarts, "restart")).
+				with("fragile_restarts", restarts, number)
+		}
+		return nil
+	})
+}
+
+// names compares one list of JobSet names, in any order, with the cluster's.
+func (f File) names(key string, raw json.RawMessage, wanted []string, fact string) *Refusal {
+	var written []string
+	if err := json.Unmarshal(raw, &written); err != nil || string(raw) == "null" {
+		return refuse("The file %s gives %s for %s, which is not a list of names.", f.Name, raw, key).
+			with(key, quoted(wanted), string(raw))
+	}
+	found := slices.Sorted(slices.Values(written))
+	if slices.Equal(found, wanted) {
+		return nil
+	}
+	sentence := fmt.Sprintf("The file %s has a JobSet twice in %s.", f.Name, key)
+	for _, name := range found {
+		if !slices.Contains(wanted, name) {
+			sentence = fmt.Sprintf("The file %s lists %s in %s; %s %s.", f.Name, name, key, fact, list(wanted))
+		}
+	}
+	for _, name := range wanted {
+		if !slices.Contains(found, name) {
+			sentence = fmt.Sprintf("The file %s does not list %s in %s; %s %s.", f.Name, name, key, fact, list(wanted))
+		}
+	}
+	return refuse("%s", sentence).with(key, quoted(wanted), quoted(found))
+}
+
+// notAnObject says what is wrong with JSON in the words of JSON.
+func notAnObject(err error) string {
+	var other *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &other):
+		return "is of another kind (" + other.Value + ")"
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("goes wrong at character %d (%v)", syntax.Offset, err)
+	}
+	return err.Error()
+}
+
+func quoted(names []string) string {
+	var quoted []string
+	for _, name := range names {
+		quoted = append(quoted, fmt.Sprintf("%q", name))
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}

@@ -1,0 +1,144 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Settings are what the environment says of a run.
+type Settings struct {
+	// Kubeconfig is LAB_KUBECONFIG: the only thing that a run is told of its lab.
+	Kubeconfig string
+	// WorkDir is LAB_WORKDIR: the directory that stands for /root/gsb-jobset.
+	WorkDir string
+	// Reports is LAB_REPORTS: where the closing block and the evidence go.
+	Reports string
+}
+
+// ReadSettings reads the environment through getenv. root is the directory
+// below which the defaults lie. Neither the user's own kubeconfig nor the one of
+// a pod is ever fallen back to: a run must not walk over a cluster by accident.
+func ReadSettings(getenv func(string) string, root string) (Settings, error) {
+	settings := Settings{
+		Kubeconfig: getenv("LAB_KUBECONFIG"),
+		WorkDir:    or(getenv("LAB_WORKDIR"), filepath.Join(root, ".lab", "gsb-jobset")),
+		Reports:    or(getenv("LAB_REPORTS"), filepath.Join(root, ".lab")),
+	}
+	if settings.Kubeconfig == "" {
+		return settings, errors.New("LAB_KUBECONFIG does not say which lab to walk.\n" +
+			"  To make one:          make up steps\n" +
+			"  To name one you have: make steps LAB_KUBECONFIG=/path/to/its/kubeconfig")
+	}
+	if _, err := os.Stat(settings.Kubeconfig); err != nil {
+		return settings, fmt.Errorf("LAB_KUBECONFIG names a file that cannot be read: %w.\n"+
+			"  To make a lab:        make up steps\n"+
+			"  To name one you have: make steps LAB_KUBECONFIG=/path/to/its/kubeconfig", err)
+	}
+	if err := writable(settings.Reports); err != nil {
+		return settings, fmt.Errorf("the reports cannot be written: %w.\n"+
+			"  Name another directory: make steps LAB_REPORTS=/path", err)
+	}
+	if err := writable(settings.WorkDir); err != nil {
+		return settings, fmt.Errorf("the work directory, which stands for /root/gsb-jobset, cannot be written: %w.\n"+
+			"  Name another one: make steps LAB_WORKDIR=/path", err)
+	}
+	return settings, nil
+}
+
+// Root is the directory below which the defaults lie: the nearest one, from here
+// upwards, that holds this project, or else where we are.
+func Root() (string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding out where this runs: %w", err)
+	}
+	for at := here; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "fixtures", "lab", "lab.yaml")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return here, nil
+		}
+	}
+}
+
+// writable makes the directory if it is missing and proves by writing a file
+// that it can be written: permission bits say nothing of a read-only or a full
+// file system.
+func writable(directory string) error {
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return fmt.Errorf("%s: %w", directory, err)
+	}
+	probe, err := os.CreateTemp(directory, ".writable-*")
+	if err != nil {
+		return fmt.Errorf("%s: %w", directory, err)
+	}
+	_, err = probe.WriteString("this directory can be written\n")
+	if err := errors.Join(err, probe.Close(), os.Remove(probe.Name())); err != nil {
+		return fmt.Errorf("%s: %w", directory, err)
+	}
+	return nil
+}
+
+// EvidenceDir is where the evidence of failures lies.
+func (s Settings) EvidenceDir() string { return filepath.Join(s.Reports, "evidence") }
+
+// A Plan is what a run is asked to do.
+type Plan struct {
+	// Asked are the steps to be judged; First are those that are only done
+	// because an asked one needs them. Both are in order.
+	Asked, First []Step
+	// Whole tells that every step was asked for.
+	Whole bool
+}
+
+// MakePlan chooses from all steps by the value of STEP: nothing means all of
+// them, else one step by its number or name.
+func MakePlan(all []Step, wanted string) (Plan, error) {
+	if wanted == "" {
+		return Plan{Asked: all, Whole: true}, nil
+	}
+	at := slices.IndexFunc(all, func(s Step) bool { return s.Name == wanted || strconv.Itoa(s.Number) == wanted })
+	if at < 0 {
+		return Plan{}, fmt.Errorf("STEP=%s is none of the lab's steps. They are:\n%s\n"+
+			"Give one number or one name, such as STEP=4 or STEP=fragile, or leave STEP out for all", wanted, indent(Listing(all), "  "))
+	}
+	plan := Plan{Asked: []Step{all[at]}}
+	for _, step := range all {
+		if step.Number != all[at].Number && needed(all, all[at], step.Number) {
+			plan.First = append(plan.First, step)
+		}
+	}
+	return plan, nil
+}
+
+// Listing lists steps, one a line: number, name, title.
+func Listing(steps []Step) string {
+	var rows [][]string
+	for _, step := range steps {
+		rows = append(rows, []string{strconv.Itoa(step.Number), step.Name, step.Title})
+	}
+	return columns(rows)
+}
+
+// needed tells whether a step needs another one, itself or through a third.
+func needed(all []Step, step Step, number int) bool {
+	for _, other := range all {
+		if slices.Contains(step.Needs, other.Number) && (other.Number == number || needed(all, other, number)) {
+			return true
+		}
+	}
+	return false
+}
+
+func or(value, otherwise string) string {
+	if strings.TrimSpace(value) == "" {
+		return otherwise
+	}
+	return value
+}

@@ -1,0 +1,89 @@
+package lab
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func environment(values map[string]string) func(string) string {
+	return func(name string) string { return values[name] }
+}
+
+func kubeconfigFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, []byte("apiVersion: v1\nkind: Config\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestWithoutAKubeconfigNothingIsFallenBackTo(t *testing.T) {
+	t.Setenv("KUBECONFIG", kubeconfigFile(t))
+	_, err := ReadSettings(environment(nil), t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), "LAB_KUBECONFIG") || !strings.Contains(err.Error(), "make up") {
+		t.Errorf("%v: neither the cause nor the mend", err)
+	}
+}
+
+func TestAKubeconfigThatIsNotThereIsNamed(t *testing.T) {
+	_, err := ReadSettings(environment(map[string]string{"LAB_KUBECONFIG": "/nowhere/kubeconfig"}), t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), "/nowhere/kubeconfig") {
+		t.Errorf("%v does not name the file", err)
+	}
+}
+
+func TestTheDirectoriesAreMade(t *testing.T) {
+	root := t.TempDir()
+	settings, err := ReadSettings(environment(map[string]string{"LAB_KUBECONFIG": kubeconfigFile(t)}), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if settings.WorkDir != filepath.Join(root, ".lab", "gsb-jobset") || settings.Reports != filepath.Join(root, ".lab") {
+		t.Errorf("the defaults are %+v", settings)
+	}
+	entries, err := os.ReadDir(settings.WorkDir)
+	if err != nil || len(entries) != 0 {
+		t.Errorf("the work directory holds %v (%v) before any step", entries, err)
+	}
+}
+
+func TestAWorkDirectoryThatCannotBeWrittenIsToldBeforeAnyStep(t *testing.T) {
+	// Below a plain file no directory can be made, not even by root.
+	blocked := filepath.Join(kubeconfigFile(t), "work")
+	_, err := ReadSettings(environment(map[string]string{"LAB_KUBECONFIG": kubeconfigFile(t), "LAB_WORKDIR": blocked}), t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), blocked) || !strings.Contains(err.Error(), "LAB_WORKDIR=") {
+		t.Errorf("%v: neither the directory nor the mend", err)
+	}
+}
+
+var eight = []Step{
+	{Number: 1, Name: "hello"}, {Number: 2, Name: "dns", Needs: []int{1}}, {Number: 3, Name: "labels", Needs: []int{2}},
+	{Number: 4, Name: "fragile", Title: "하나가 죽으면 전부 다시 시작한다"},
+}
+
+func TestAPlanOfOneStepDoesWhatItNeedsFirst(t *testing.T) {
+	for wanted, first := range map[string]int{"1": 0, "dns": 1, "3": 2, "fragile": 0} {
+		plan, err := MakePlan(eight, wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan.Whole || len(plan.Asked) != 1 || len(plan.First) != first {
+			t.Errorf("STEP=%s asks for %d and does %d first, not %d", wanted, len(plan.Asked), len(plan.First), first)
+		}
+	}
+	if plan, err := MakePlan(eight, ""); err != nil || !plan.Whole || len(plan.Asked) != len(eight) {
+		t.Errorf("no STEP is not the whole walk: %+v, %v", plan, err)
+	}
+}
+
+func TestAStepThatIsNoneListsThemAll(t *testing.T) {
+	for _, wanted := range []string{"9", "0", "04", "four", "1,2", "4 "} {
+		_, err := MakePlan(eight, wanted)
+		if err == nil || !strings.Contains(err.Error(), "하나가 죽으면 전부 다시 시작한다") || !strings.Contains(err.Error(), "STEP="+wanted) {
+			t.Errorf("STEP=%s: %v", wanted, err)
+		}
+	}
+}

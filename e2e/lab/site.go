@@ -1,0 +1,170 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/yaml"
+
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// A Site is what the cluster is, before any step: the facts that the preflight
+// judges. Reading it changes nothing.
+type Site struct {
+	Server     string // the API server's URL
+	Kubeconfig string
+	Kubernetes string // the API server's version
+	// Unreachable is why nobody answered; all below is then unknown.
+	Unreachable error
+
+	Nodes         []corev1.Node
+	JobSet, Kueue Manager
+	HasNamespace  bool
+	LocalQueue    *kueuev1.LocalQueue   // nil if there is none
+	ClusterQueue  *kueuev1.ClusterQueue // nil if there is none
+
+	// JobSetWebhook and KueueWebhook are why a dry run was not answered well.
+	JobSetWebhook, KueueWebhook error
+
+	// Strangers are JobSets in the namespace that this suite did not apply.
+	Strangers []string
+	// Holders are other pods that hold GPUs: namespace/name to how many.
+	Holders map[string]int64
+	// StrangeFiles are files in the work directory where the steps write theirs.
+	StrangeFiles []string
+
+	// Unread are the parts that could not be read, and why.
+	Unread []error
+}
+
+// Versions are what the site runs.
+func (s *Site) Versions() Versions {
+	return Versions{Kubernetes: s.Kubernetes, JobSet: s.JobSet.Version, Kueue: s.Kueue.Version}
+}
+
+// Survey reads the site. It never fails: what cannot be read is a finding too.
+func (w *World) Survey(ctx context.Context) *Site {
+	site := &Site{Server: w.config.Host, Kubeconfig: w.Settings.Kubeconfig, Holders: map[string]int64{}}
+	if site.Kubernetes, site.Unreachable = w.answers(ctx); site.Unreachable != nil {
+		return site
+	}
+	read := func(what string, look func(context.Context) error) {
+		ctx, cancel := brief(ctx)
+		defer cancel()
+		if err := look(ctx); err != nil {
+			site.Unread = append(site.Unread, fmt.Errorf("%s: %w", what, err))
+		}
+	}
+	read("the nodes", func(ctx context.Context) error {
+		var nodes corev1.NodeList
+		err := w.client.List(ctx, &nodes)
+		site.Nodes = nodes.Items
+		return err
+	})
+	read("the Deployments", func(ctx context.Context) error {
+		var deployments appsv1.DeploymentList
+		err := w.client.List(ctx, &deployments)
+		site.JobSet, site.Kueue = findManager(deployments.Items, "jobset"), findManager(deployments.Items, "kueue")
+		return err
+	})
+	read("the namespace", func(ctx context.Context) error {
+		err := w.client.Get(ctx, client.ObjectKey{Name: w.Pins.Namespace}, &corev1.Namespace{})
+		site.HasNamespace = err == nil
+		return client.IgnoreNotFound(err)
+	})
+	read("the LocalQueue", func(ctx context.Context) (err error) {
+		site.LocalQueue, err = found(ctx, w.client, w.Pins.Namespace, w.Pins.LocalQueue, &kueuev1.LocalQueue{})
+		return err
+	})
+	read("the ClusterQueue", func(ctx context.Context) (err error) {
+		site.ClusterQueue, err = found(ctx, w.client, "", w.Pins.ClusterQueue, &kueuev1.ClusterQueue{})
+		return err
+	})
+	read("the JobSets and pods", func(ctx context.Context) error { return w.surveyOccupants(ctx, site) })
+	read("the work directory", func(context.Context) (err error) {
+		site.StrangeFiles, err = w.ledger().strangers(w.stepFiles())
+		return err
+	})
+	if site.HasNamespace {
+		site.JobSetWebhook = w.dryRunJobSet(ctx)
+	}
+	site.KueueWebhook = w.dryRunFlavor(ctx)
+	return site
+}
+
+// surveyOccupants finds who is in the namespace and who holds GPUs. What an
+// earlier run of this suite left is not counted: it is taken away.
+func (w *World) surveyOccupants(ctx context.Context, site *Site) error {
+	var jobSets jobsetv1.JobSetList
+	if err := w.client.List(ctx, &jobSets, client.InNamespace(w.Pins.Namespace)); err != nil {
+		return err
+	}
+	var ours []string
+	for _, jobSet := range jobSets.Items {
+		if appliedByUs(&jobSet) {
+			ours = append(ours, jobSet.Name)
+		} else {
+			site.Strangers = append(site.Strangers, jobSet.Name)
+		}
+	}
+	var pods corev1.PodList
+	if err := w.client.List(ctx, &pods); err != nil {
+		return err
+	}
+	for _, pod := range pods.Items {
+		left := pod.Namespace == w.Pins.Namespace && slices.Contains(ours, pod.Labels[jobsetv1.JobSetNameKey])
+		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		if held := gpusOf(pod.Spec, w.Pins.GPUResource); held > 0 && !left && !ended && pod.Spec.NodeName != "" {
+			site.Holders[pod.Namespace+"/"+pod.Name] = held
+		}
+	}
+	return nil
+}
+
+// dryRunJobSet asks for a JobSet of step 1 without making one: it goes through
+// the webhooks of JobSet and of Kueue as a real one does.
+func (w *World) dryRunJobSet(ctx context.Context) error {
+	content, err := fixtures.Read("steps/hello.yaml")
+	if err != nil {
+		return err
+	}
+	var jobSet unstructured.Unstructured
+	if err := yaml.Unmarshal(content, &jobSet.Object); err != nil {
+		return err
+	}
+	jobSet.SetName("")
+	jobSet.SetGenerateName("preflight-")
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	return w.client.Create(ctx, &jobSet, client.DryRunAll)
+}
+
+func (w *World) dryRunFlavor(ctx context.Context) error {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	flavor := &kueuev1.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{GenerateName: "preflight-"}}
+	return w.client.Create(ctx, flavor, client.DryRunAll)
+}
+
+// found reads one object; one that is not there is nil and no error.
+func found[T client.Object](ctx context.Context, reader client.Client, namespace, name string, object T) (T, error) {
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+	if err == nil {
+		return object, nil
+	}
+	var none T
+	if apierrors.IsNotFound(err) {
+		return none, nil
+	}
+	return none, err
+}

@@ -1,0 +1,96 @@
+// Package lab is the words that the steps are written in. A word is a deed (it
+// changes the cluster or a file, and fails the spec itself), a look (it returns a
+// value and an error, and asserts nothing) or a judgement (a pure function of a
+// Snapshot that says why it refuses). Nothing here knows how a lab is made.
+package lab
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/onsi/gomega"
+)
+
+// A Step is one step of the lab: what a learner does, and what must then be
+// true. The record is all there is to a step; Specs makes it part of the walk.
+type Step struct {
+	// Number and Name are how people call the step: STEP=4, STEP=fragile.
+	Number int
+	Name   string
+
+	// Title and Task are the lab text's own: the heading of the step, and its
+	// one line in the list of steps.
+	Title string
+	Task  string
+
+	// JobSets and Files are those that the step is about. A failure tells of
+	// them and of nothing else.
+	JobSets []string
+	Files   []string
+
+	// Needs are the steps that must be done before this one can be.
+	Needs []int
+
+	// Lasting marks a step whose Check tells that something does not happen:
+	// once passed it is watched for NeverWithin.
+	Lasting bool
+
+	// Solve does the step as the lab text says.
+	Solve func(ctx context.Context, me *Learner)
+
+	// Check judges the step. It is a pure function of the Snapshot, and every
+	// judgement in it is one of this package's words.
+	Check func(g gomega.Gomega, s *Snapshot)
+}
+
+var steps []Step
+
+// Specs puts the step into the walk. It returns a value only so that a record
+// can be written as one declaration.
+func (s Step) Specs() bool {
+	for _, other := range steps {
+		if other.Number == s.Number || other.Name == s.Name {
+			panic(fmt.Sprintf("two steps are number %d or named %s", s.Number, s.Name))
+		}
+	}
+	steps = append(steps, s)
+	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Number, b.Number) })
+	return true
+}
+
+// Steps returns every step in order.
+func Steps() []Step { return slices.Clone(steps) }
+
+// Judge checks the step against a snapshot. It returns nothing if the step is
+// passed, and else why it is not: the first judgement that does not hold.
+func (s Step) Judge(snapshot *Snapshot) string {
+	return judged(func(g gomega.Gomega) { s.Check(g, snapshot) })
+}
+
+// refused carries the message of a failed expectation out of a Check.
+type refused struct{ message string }
+
+func judged(check func(g gomega.Gomega)) (refusal string) {
+	g := gomega.NewGomega(func(message string, _ ...int) { panic(refused{message}) })
+	defer func() {
+		if caught := recover(); caught != nil {
+			stop, ours := caught.(refused)
+			if !ours {
+				panic(caught)
+			}
+			refusal = stop.message
+		}
+	}()
+	check(g)
+	return ""
+}
+
+// String is how a step is called in a sentence.
+func (s Step) String() string { return fmt.Sprintf("Step %d %s «%s»", s.Number, s.Name, s.Title) }
+
+// Story begins the story of a failure of this step.
+func (s Step) Story(verdict string, snapshot *Snapshot) Story {
+	return Story{Subject: s.String(), Verdict: verdict, JobSets: s.JobSets, Files: s.Files, Snapshot: snapshot, Task: s.Task}
+}

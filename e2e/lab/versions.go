@@ -1,0 +1,102 @@
+package lab
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/version"
+
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// A Manager is the Deployment that runs a controller, as found in the cluster.
+type Manager struct {
+	Deployment string // namespace/name, empty if there is none
+	Version    string // the tag of its image, empty if the image has none
+	Available  bool
+	Why        string // why it is not available
+	selector   map[string]string
+}
+
+// findManager finds the Deployment whose container runs an image of this name,
+// in whatever namespace and under whatever name it was installed.
+func findManager(deployments []appsv1.Deployment, image string) Manager {
+	for _, deployment := range deployments {
+		for _, container := range deployment.Spec.Template.Spec.Containers {
+			repository, tag := splitImage(container.Image)
+			if path.Base(repository) != image {
+				continue
+			}
+			found := Manager{Deployment: deployment.Namespace + "/" + deployment.Name, Version: tag,
+				Why: "it has not reported that it is available"}
+			if deployment.Spec.Selector != nil {
+				found.selector = deployment.Spec.Selector.MatchLabels
+			}
+			for _, condition := range deployment.Status.Conditions {
+				if condition.Type == appsv1.DeploymentAvailable {
+					found.Available = condition.Status == corev1.ConditionTrue
+					found.Why = said(condition.Reason, condition.Message)
+				}
+			}
+			if deployment.Spec.Replicas != nil && *deployment.Spec.Replicas == 0 {
+				// A Deployment of no replicas counts as available to Kubernetes.
+				found.Available, found.Why = false, "it is scaled to 0"
+			}
+			return found
+		}
+	}
+	return Manager{}
+}
+
+// splitImage takes an image reference apart into its repository and its tag.
+func splitImage(image string) (repository, tag string) {
+	image, _, _ = strings.Cut(image, "@")
+	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {
+		return image[:colon], image[colon+1:]
+	}
+	return image, ""
+}
+
+// parseVersion reads the API server's answer to /version.
+func parseVersion(body []byte) (string, error) {
+	var info version.Info
+	if err := json.Unmarshal(body, &info); err != nil || info.GitVersion == "" {
+		return "", fmt.Errorf("what answered is not a Kubernetes API server: %.80q", body)
+	}
+	return info.GitVersion, nil
+}
+
+// Versions are what the lab runs.
+type Versions struct {
+	Kubernetes, JobSet, Kueue string
+}
+
+// Astray says how these versions differ from those that the lab pins; nothing
+// if they do not.
+func (v Versions) Astray(pins fixtures.Pins) []string {
+	var astray []string
+	for _, part := range []struct{ name, wanted, found string }{{"JobSet", pins.JobSet, v.JobSet}, {"Kueue", pins.Kueue, v.Kueue}} {
+		switch {
+		case part.found == "":
+			astray = append(astray, fmt.Sprintf("%s's version is not known, the lab pins %s", part.name, part.wanted))
+		case strings.TrimPrefix(part.found, "v") != strings.TrimPrefix(part.wanted, "v"):
+			astray = append(astray, fmt.Sprintf("%s is %s, the lab pins %s", part.name, part.found, part.wanted))
+		}
+	}
+	return astray
+}
+
+// imagesOf lists every name of every image that a node reports to have.
+func imagesOf(node corev1.Node) []string {
+	var names []string
+	for _, image := range node.Status.Images {
+		names = append(names, image.Names...)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,149 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/onsi/ginkgo/v2"
+)
+
+// Labels by which a spec's report is told to belong to a step or a mistake.
+const (
+	stepLabel    = "step-"
+	mistakeLabel = "mistake-"
+)
+
+// Define makes the specs of a plan: the mistakes first (their GPUs are free
+// before train takes all that the queue has), then the steps in order. world is
+// asked for when a spec runs, once the suite has connected.
+func (p Plan) Define(world func() *World) {
+	// One container, one namespace, in order. A step that fails is no reason not
+	// to judge one that does not need it: the steps share the queue and nothing
+	// else, and a lab author wants to see all that is broken at once.
+	ginkgo.Describe("The lab", ginkgo.Serial, ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
+		if p.Whole {
+			for _, mistake := range Mistakes() {
+				mistake.define(world)
+			}
+		}
+		failed := map[int]bool{}
+		for _, step := range Steps() {
+			switch {
+			case holds(p.Asked, step.Number):
+				step.define(world, failed)
+			case holds(p.First, step.Number):
+				step.defineFirst(world, failed, p.Asked)
+			}
+		}
+	})
+}
+
+// define makes the three specs of a step.
+func (s Step) define(world func() *World, failed map[int]bool) {
+	s.container(world, failed, func(me func() *Learner) {
+		it("is not passed by doing nothing", world, func(ctx context.Context) {
+			snapshot := me().Look(ctx)
+			if s.Judge(snapshot) == "" {
+				me().fail("is passed before anything was done: its check checks nothing, or the namespace was not empty.", outcome{last: snapshot})
+			}
+		})
+		it("can be done as the text says", world, func(ctx context.Context) { s.Solve(ctx, me()) })
+		it("is passed", world, func(ctx context.Context) { me().passes(ctx, s.Judge, s.Lasting) })
+	})
+}
+
+// defineFirst makes the one spec of a step that is only done because an asked
+// one needs it.
+func (s Step) defineFirst(world func() *World, failed map[int]bool, asked []Step) {
+	s.container(world, failed, func(me func() *Learner) {
+		it(fmt.Sprintf("is done first, because step %d needs it", asked[0].Number), world, func(ctx context.Context) {
+			s.Solve(ctx, me())
+			me().passes(ctx, s.Judge, false)
+		})
+	})
+}
+
+// container holds the specs of one step, runs none of them once one has failed
+// or a step that this one needs has, and gathers the evidence of a failure.
+func (s Step) container(world func() *World, failed map[int]bool, specs func(me func() *Learner)) {
+	ginkgo.Context(fmt.Sprintf("step %d %s: %s", s.Number, s.Name, s.Title), ginkgo.Label(fmt.Sprintf("%s%d", stepLabel, s.Number)), func() {
+		ginkgo.BeforeEach(func() {
+			for _, number := range append([]int{s.Number}, s.Needs...) {
+				if failed[number] {
+					// A step that could not be tried fails those that need it in turn.
+					failed[s.Number] = true
+					ginkgo.Skip(fmt.Sprintf("step %d failed", number))
+				}
+			}
+		})
+		ginkgo.AfterEach(func(ctx ginkgo.SpecContext) {
+			if ginkgo.CurrentSpecReport().Failed() && !world().Interrupted() {
+				failed[s.Number] = true
+				world().Gather(ctx, s.folder(), ginkgo.CurrentSpecReport().Failure.Message)
+			}
+		})
+		specs(func() *Learner {
+			return &Learner{world: world(), story: s.Story, folder: "steps",
+				evidence: filepath.Join(world().Settings.EvidenceDir(), s.folder())}
+		})
+	})
+}
+
+func (s Step) folder() string { return fmt.Sprintf("step%d-%s", s.Number, s.Name) }
+
+// passes waits until the judgement holds and, if it is of something that must
+// not happen, watches that it goes on holding.
+func (me *Learner) passes(ctx context.Context, judge func(*Snapshot) string, lasting bool) {
+	ginkgo.GinkgoHelper()
+	end := me.world.await(ctx, me.story("", nil).JobSets, judge)
+	if end.held && lasting {
+		end = me.world.remains(ctx, judge)
+	}
+	if !end.held {
+		me.fail(notPassed+end.refusal, end)
+	}
+}
+
+// define makes the one spec of a mistake.
+func (m Mistake) define(world func() *World) {
+	folder := m.folder()
+	it("mistake "+m.Name+": "+m.Tells, world, func(ctx context.Context) {
+		me := &Learner{world: world(), story: m.Story, folder: "mistakes",
+			evidence: filepath.Join(world().Settings.EvidenceDir(), folder)}
+		ginkgo.DeferCleanup(func(ctx ginkgo.SpecContext) {
+			if ginkgo.CurrentSpecReport().Failed() && !world().Interrupted() {
+				world().Gather(ctx, folder, ginkgo.CurrentSpecReport().Failure.Message)
+			}
+			if err := world().remove(ctx, []string{m.Name}); err != nil {
+				ginkgo.Fail(err.Error())
+			}
+		})
+		me.Apply(ctx, m.Name+".yaml")
+		if m.Provoke != nil {
+			m.Provoke(ctx, me)
+		}
+		me.passes(ctx, m.Judge, true)
+	}, ginkgo.Label(mistakeLabel+m.Name))
+}
+
+// it makes a spec that ends when the run is interrupted.
+func it(text string, world func() *World, body func(ctx context.Context), decorators ...any) {
+	ginkgo.It(text, append(decorators, func(spec ginkgo.SpecContext) {
+		world().EndIfInterrupted("before this was begun.")
+		ctx, cancel := world().heeding(spec)
+		defer cancel()
+		body(ctx)
+	})...)
+}
+
+func (m Mistake) folder() string { return "mistake-" + m.Name }
+
+func holds(steps []Step, number int) bool {
+	for _, step := range steps {
+		if step.Number == number {
+			return true
+		}
+	}
+	return false
+}

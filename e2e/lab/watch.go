@@ -1,0 +1,82 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// Watch begins a new history and records into it all that happens in the lab's
+// namespace until ctx ends. It returns once what is there now has been seen.
+func (w *World) Watch(ctx context.Context) error {
+	recorder := NewRecorder()
+	recorder.watching = true
+	informers, err := cache.New(w.config, cache.Options{
+		Scheme:            w.client.Scheme(),
+		Mapper:            w.client.RESTMapper(),
+		DefaultNamespaces: map[string]cache.Config{w.Pins.Namespace: {}},
+		DefaultWatchErrorHandler: func(ctx context.Context, reflector *toolscache.Reflector, err error) {
+			// The reflector lists anew and what still exists is seen again; what
+			// came and went in between is not, so the gap itself is kept.
+			// A watch that the server closes in good order is no gap: the next one
+			// begins where it ended.
+			if ctx.Err() == nil && !errors.Is(err, io.EOF) {
+				recorder.Missed(err)
+			}
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("preparing to watch namespace %s: %w", w.Pins.Namespace, err)
+	}
+	for _, kind := range []client.Object{
+		&jobsetv1.JobSet{}, &batchv1.Job{}, &corev1.Pod{}, &kueuev1.Workload{}, &corev1.Event{},
+	} {
+		informer, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+		if err != nil {
+			return fmt.Errorf("watching %T in namespace %s: %w", kind, w.Pins.Namespace, err)
+		}
+		if _, err := informer.AddEventHandler(recorder.handler()); err != nil {
+			return fmt.Errorf("watching %T in namespace %s: %w", kind, w.Pins.Namespace, err)
+		}
+	}
+	go func() {
+		if err := informers.Start(ctx); err != nil {
+			recorder.Missed(fmt.Errorf("the watch ended: %w", err))
+		}
+	}()
+	within, cancel := brief(ctx)
+	defer cancel()
+	if !informers.WaitForCacheSync(within) {
+		return fmt.Errorf("the watch on namespace %s saw nothing within %s", w.Pins.Namespace, lookWithin)
+	}
+	w.recorder = recorder
+	return nil
+}
+
+func (r *Recorder) handler() toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { r.feed(object, r.Saw) },
+		UpdateFunc: func(_, object any) { r.feed(object, r.Saw) },
+		DeleteFunc: func(object any) { r.feed(object, r.Lost) },
+	}
+}
+
+// feed hands an object of the watch on. One whose deletion the watch itself
+// missed comes wrapped, with its last known state inside.
+func (r *Recorder) feed(object any, note func(client.Object)) {
+	if missed, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+		object = missed.Obj
+	}
+	if known, ok := object.(client.Object); ok {
+		note(known)
+	}
+}

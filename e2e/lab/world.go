@@ -1,0 +1,89 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// A World is the cluster that a run walks, reached through one kubeconfig, and
+// what it is meant to be.
+type World struct {
+	Settings Settings
+	Pins     fixtures.Pins
+
+	config   *rest.Config
+	client   client.Client
+	clients  kubernetes.Interface
+	recorder *Recorder
+	devices  devices
+
+	// running ends when somebody interrupts the run.
+	running   context.Context
+	interrupt context.CancelFunc
+}
+
+// Connect reads the kubeconfig and makes the clients. It does not yet talk to
+// the cluster: whether anybody answers is the preflight's first question.
+func Connect(settings Settings) (*World, error) {
+	pins, err := fixtures.ReadPins()
+	if err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", settings.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a kubeconfig that can be used: %w.\n"+
+			"  To make a lab:        make up steps\n"+
+			"  To name one you have: make steps LAB_KUBECONFIG=/path/to/its/kubeconfig", settings.Kubeconfig, err)
+	}
+	// A look is eight lists, and looks come close upon each other.
+	config.QPS, config.Burst = 100, 200
+	config.UserAgent = fieldManager
+	// Deprecation warnings are the controllers' business, not the reader's.
+	config.WarningHandler = rest.NoWarnings{}
+
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, jobsetv1.AddToScheme, kueuev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("registering the API types: %w", err)
+		}
+	}
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client from %s: %w", settings.Kubeconfig, err)
+	}
+	world := &World{Settings: settings, Pins: pins, config: config, clients: clients, recorder: NewRecorder()}
+	// The REST mapping is found on first use, so an unreachable cluster is no
+	// error here.
+	world.client, err = client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("making a client from %s: %w", settings.Kubeconfig, err)
+	}
+	return world, nil
+}
+
+// answers asks the API server for its version, briefly.
+func (w *World) answers(ctx context.Context) (version string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
+	body, err := w.clients.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Raw()
+	if err != nil {
+		return "", err
+	}
+	return parseVersion(body)
+}
+
+// brief bounds one question to the cluster.
+func brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, lookWithin)
+}

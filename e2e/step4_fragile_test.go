@@ -1,0 +1,41 @@
+package e2e
+
+import (
+	"context"
+
+	. "github.com/onsi/gomega"
+
+	"gsb.test/jobset-e2e/e2e/lab"
+	. "gsb.test/jobset-e2e/e2e/lab"
+)
+
+var _ = lab.Step{
+	Number: 4, Name: "fragile",
+	Title: "하나가 죽으면 전부 다시 시작한다",
+	Task:  "JobSet fragile(maxRestarts 2, 워커 backoffLimit 0)을 만들어 워커를 실패시키고, 재시작 횟수를 /root/gsb-jobset/restart.txt 에 restarts= 로 적습니다.",
+
+	JobSets: []string{"fragile"},
+	Files:   []string{"restart.txt"},
+
+	Solve: func(ctx context.Context, me *lab.Learner) {
+		me.Apply(ctx, "fragile.yaml")
+		me.WaitUntil(ctx, "fragile", HaveRunningPods(2))
+		me.Exec(ctx, "fragile", "worker", 0, "touch", "/tmp/fail")
+		me.WaitUntil(ctx, "fragile", HaveRestarted(), HaveOnePodPerRank())
+		me.Write("restart.txt", "restarts=%d\n", me.Restarts(ctx, "fragile"))
+	},
+	Check: func(g Gomega, s *lab.Snapshot) {
+		fragile := s.JobSet("fragile")
+		g.Expect(fragile).To(HaveRoles("leader", "worker"))
+		g.Expect(fragile.ReplicatedJob("leader")).To(HaveOneJobOf(1))
+		g.Expect(fragile.ReplicatedJob("worker")).To(HaveOneJobOf(1))
+		g.Expect(fragile).To(AllowRestarts(2))
+		g.Expect(fragile.ReplicatedJob("worker")).To(HaveBackoffLimit(0))
+		g.Expect(fragile).To(HaveRestarted())
+		// The count rises before the old pods are gone, so for a while pods of
+		// two attempts are there together.
+		g.Expect(fragile.Pods()).To(AllBeOfAttempt(fragile.Restarts()))
+		g.Expect(fragile).To(HaveOnePodPerRank())
+		g.Expect(s.File("restart.txt")).To(Say("restarts", fragile.Restarts()))
+	},
+}.Specs()

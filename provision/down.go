@@ -1,0 +1,103 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// afterFailure keeps what the node knew, and removes it unless it is to be kept.
+func (l *Lab) afterFailure(ctx context.Context, m *making, failure error) error {
+	if m.kind == nil { // no cluster of ours was begun
+		return failure
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removing)
+	defer cancel()
+	if !errors.Is(failure, context.Canceled) {
+		failure = fmt.Errorf("%w\n   %s", failure, l.nodeLogs(ctx, m.kind))
+	}
+	if l.Keep {
+		return fmt.Errorf("%w\n   the cluster stands, as KEEP=1 asks; remove it with: make down", failure)
+	}
+	line := m.list.start("removed")
+	err := l.remove(ctx, m.engine)
+	line.end("the half-made cluster "+l.Name, err)
+	return errors.Join(failure, err)
+}
+
+// nodeLogs keeps what the node knew and says where it lies.
+func (l *Lab) nodeLogs(ctx context.Context, k *kindCluster) string {
+	if exists, err := k.exists(); err != nil || !exists {
+		return "there is no node to take logs from"
+	}
+	folder := filepath.Join(l.Checkout, ".lab", "evidence", "node")
+	if err := k.ExportLogs(ctx, folder); err != nil {
+		return fmt.Sprintf("the node's logs are in %s, not all of them: %s", folder, firstLine(err))
+	}
+	return "the node's logs are in " + folder
+}
+
+// removing bounds a clean-up: no call of it may hang a Ctrl-C for longer.
+const removing = 2 * time.Minute
+
+// Down removes the lab and all that was made for it, however much of it there is.
+func (l *Lab) Down(ctx context.Context) error {
+	release, err := l.hold()
+	if err != nil {
+		return err
+	}
+	defer release()
+	return l.down(ctx)
+}
+
+func (l *Lab) down(ctx context.Context) error {
+	told := newList(os.Stdout)
+	defer told.close()
+	line := told.start("removed")
+	ctx, cancel := context.WithTimeout(ctx, removing)
+	defer cancel()
+	engine, err := findEngine(ctx, l.podman())
+	if err == nil {
+		err = l.remove(ctx, engine)
+	}
+	line.end("the lab "+l.Name+": cluster, network, volume, kubeconfig", err)
+	return err
+}
+
+// ErrNotRemoved is in the error when something of a lab could not be removed.
+var ErrNotRemoved = errors.New("the lab could not be removed; run make down again, and if that fails too, see what it says")
+
+func (l *Lab) remove(ctx context.Context, e engine) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrNotRemoved, err)
+		}
+	}()
+	if err := e.use(l.Name, l.podman()); err != nil {
+		return err
+	}
+	k := &kindCluster{name: l.Name, kubeconfig: l.Kubeconfig(), engine: e, say: func(string) {}}
+	// An engine that is asked while it still works on the container may refuse once.
+	if err := waitFor(ctx, "the engine to remove the cluster", func(ctx context.Context) error {
+		if err := k.Destroy(ctx); err != nil {
+			return notYetf("%v", err)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := l.forget(); err != nil {
+		return err
+	}
+	if labs, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json")); err == nil && len(labs) == 0 && e.name == "podman" {
+		// Podman mounts its storage on itself and leaves it so. Where another run
+		// uses it this fails, and that run does it.
+		_ = unix.Unmount(filepath.Join(l.podman(), "storage", "overlay"), 0)
+	}
+	return nil
+}
