@@ -3,6 +3,7 @@ package provision
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -82,7 +83,8 @@ func podmanSettings(folder string) (map[string]string, error) {
 	if _, err := exec.LookPath("runc"); err == nil {
 		runtime = "runc"
 	}
-	volatile := filepath.Join("/run", "gsb-jobset") // emptied by a reboot, as Podman expects
+	// Emptied by a reboot, as Podman expects, and another folder's is another's.
+	volatile := fmt.Sprintf("/run/gsb-jobset-%x", sha256.Sum256([]byte(folder)))[:len("/run/gsb-jobset-")+12]
 	containers := fmt.Sprintf(`[containers]
 default_ulimits = ["nofile=%d:%d", "nproc=%d:%d"]
 [engine]

@@ -24,8 +24,8 @@ func clocked() (*Recorder, func(at float64)) {
 	return r, func(at float64) { now = r.since.Add(time.Duration(at * float64(time.Second))) }
 }
 
-func podOf(jobSet string, uid types.UID) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: jobSet + "-worker-0-0-x", UID: uid, Labels: map[string]string{
+func podOf(jobSet string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: jobSet + "-worker-0-0-x", UID: "one", Labels: map[string]string{
 		jobsetv1.JobSetNameKey: jobSet, jobsetv1.ReplicatedJobNameKey: "worker",
 		batchv1.JobCompletionIndexAnnotation: "0", restartAttemptLabel: "0",
 	}}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
@@ -41,7 +41,7 @@ func states(sighting Sighting) []string {
 
 func TestAPodThatCameAndWentIsRemembered(t *testing.T) {
 	r, at := clocked()
-	pod := podOf("big", "one")
+	pod := podOf("big")
 	r.Saw(pod)
 	at(1)
 	r.Saw(pod) // nothing new
@@ -73,7 +73,7 @@ func TestAPodThatCameAndWentIsRemembered(t *testing.T) {
 
 func TestAnOlderStateThatComesLaterIsNoNews(t *testing.T) {
 	r, _ := clocked()
-	pod := podOf("train", "one")
+	pod := podOf("train")
 	pod.ResourceVersion = "10"
 	older := pod.DeepCopy()
 	r.Saw(pod)
@@ -87,7 +87,7 @@ func TestAnOlderStateThatComesLaterIsNoNews(t *testing.T) {
 
 func TestTheAttemptIsThatOfFirstSight(t *testing.T) {
 	r, _ := clocked()
-	pod := podOf("fragile", "one")
+	pod := podOf("fragile")
 	r.Saw(pod)
 	pod.Labels[restartAttemptLabel] = "1"
 	r.Saw(pod)
@@ -158,8 +158,8 @@ func TestEveryReasonIsKept(t *testing.T) {
 func TestADeletionThatTheWatchMissedIsTakenFromItsWrapping(t *testing.T) {
 	r, _ := clocked()
 	handler := r.handler()
-	handler.OnAdd(podOf("big", "one"), false)
-	handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "ml/big", Obj: podOf("big", "one")})
+	handler.OnAdd(podOf("big"), false)
+	handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "ml/big", Obj: podOf("big")})
 	if seen, ok := r.History().Of("one"); !ok || !seen.Was(stateGone) {
 		t.Errorf("the pod is remembered as %+v", seen)
 	}

@@ -41,7 +41,7 @@ func TestEventsOnWhatWasNeverSeenAreLeftOut(t *testing.T) {
 	}
 	r.Saw(event("one", "known"))
 	r.Saw(event("two", "of-an-earlier-run"))
-	r.Saw(podOf("big", "one"))
+	r.Saw(podOf("big"))
 	if events := r.Events(); len(events) != 1 || events[0].Object != "Pod/known" {
 		t.Errorf("events %+v", events)
 	}
