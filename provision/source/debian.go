@@ -26,6 +26,7 @@ var proxyPackages = []string{"iptables", "nftables"}
 var nodeOptions = []string{
 	"--variant=apt",
 	`--aptopt=APT::Install-Recommends "false"`,
+	"--dpkgopt=force-unsafe-io", // a root that did not reach the disk is made again
 	"--dpkgopt=path-exclude=/usr/share/doc/*",
 	"--dpkgopt=path-exclude=/usr/share/man/*",
 	"--dpkgopt=path-exclude=/usr/share/locale/*",

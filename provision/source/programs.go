@@ -13,9 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// goEnv makes builds the same on every machine, and lets the node's programs
-// and the suite itself share what the Go build cache holds.
-var goEnv = []string{"CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false -gcflags=all=-dwarf=false", "GOWORK=off", "GOOS=linux"}
+// goEnv makes builds the same on every machine. The Makefile builds the suite
+// with the same flags, so that it and the node's programs share what the Go build
+// cache holds; it says what they are for.
+var goEnv = []string{
+	"CGO_ENABLED=0", "GOWORK=off", "GOOS=linux",
+	"GOFLAGS=-trimpath -buildvcs=false '-gcflags=all=-dwarf=false -l' -gcflags=std=-dwarf=false",
+}
 
 // unhurried lets the compiler's garbage collector run only when memory is needed,
 // which saves a sixth of the CPU of a large build: each compiler process may take
