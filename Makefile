@@ -53,6 +53,8 @@ help:
 .PHONY: $(LAB) $(SUITE)
 $(LAB):
 	@[ -x $@ ] || echo " … compiling the lab program; minutes the first time, a second later on"
+	@# What the images are built from is fetched meanwhile.
+	@[ -x $@ ] || { go -C provision/source/programs mod download >/dev/null 2>&1 & }
 	@$(GO) build -ldflags '-s -w' -o $@ ./provision/cmd/lab
 $(SUITE):
 	@[ -x $@ ] || echo " … compiling the suite"
@@ -63,7 +65,9 @@ $(SUITE):
 WALK = $(SUITE) -test.run '^TestE2E$$' -test.timeout 0 -ginkgo.succinct -ginkgo.silence-skips -ginkgo.grace-period=60s \
 	-ginkgo.junit-report=$(CURDIR)/.lab/junit.xml -ginkgo.json-report=$(CURDIR)/.lab/specs.json
 
+# What was asked for is looked at before a lab is made for it.
 e2e: $(LAB) $(SUITE)
+	@[ -z "$(STEP)" ] || $(SUITE) -test.run '^TestE2E$$' -ginkgo.dry-run -ginkgo.succinct >/dev/null
 	@exec $(LAB) with -- $(WALK)
 
 up: $(LAB)

@@ -86,7 +86,7 @@ func (c Cache) Entry(ctx context.Context, name string, key key, say func(string)
 	began := time.Now()
 	if err := fill(ctx, half); err != nil {
 		if noSpace(err) {
-			err = fmt.Errorf("%w\n   the disk of %s is full; free some (lab images prune removes what no checkout of this version uses) and run again", err, c.Dir)
+			err = fmt.Errorf("%w\n   the disk of %s is full; free some and run again (entries of older versions lie there too; any may be deleted)", err, c.Dir)
 		}
 		return "", 0, errors.Join(fmt.Errorf("building %s: %w", name, err), os.RemoveAll(half))
 	}

@@ -74,7 +74,7 @@ func TestAFullDiskIsToldWithItsMend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			_, _, told := Cache{Dir: t.TempDir()}.Entry(t.Context(), "thing", keyOf(), silent, func(context.Context, string) error { return err })
-			g.Expect(told).To(MatchError(ContainSubstring("is full; free some")))
+			g.Expect(told).To(MatchError(ContainSubstring("is full; free some and run again")))
 		})
 	}
 }
