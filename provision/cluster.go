@@ -107,7 +107,12 @@ func (k *kindCluster) config() *v1alpha4.Cluster {
 // that does not exist is removed already.
 func (k *kindCluster) Destroy(ctx context.Context) error {
 	// An orderly shutdown of a node that is thrown away would take ten seconds.
-	_, _ = k.engine.run(ctx, "kill", k.container())
+	if id, err := k.engine.run(ctx, "inspect", "--type", "container", "--format", "{{.Id}}", k.container()); err == nil {
+		_, _ = k.engine.run(ctx, "kill", id) // it may have stopped already
+		if err := thaw(freezer, id); err != nil {
+			return fmt.Errorf("thawing the node of %s: %w", k.name, err)
+		}
+	}
 	if err := k.provider().Delete(k.name, k.kubeconfig); err != nil {
 		return fmt.Errorf("removing the cluster %s: %w", k.name, withOutput(err))
 	}
