@@ -101,10 +101,11 @@ func onTheLab(ctx context.Context) (*cluster, error) {
 }
 
 func gpuPod(name string, pins fixtures.Pins) *corev1.Pod {
-	none := int64(0)
+	// Not 0: that would free the device in the scheduler's eyes before kubelet has it back.
+	second := int64(1)
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: proofNamespace, Name: name},
-		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &none, Containers: []corev1.Container{{
+		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &second, Containers: []corev1.Container{{
 			Name: "holder", Image: pins.Image, ImagePullPolicy: corev1.PullIfNotPresent, Command: []string{"sleep", "3600"},
 			Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceName(pins.GPUResource): resource.MustParse("1")}},
 		}}},
