@@ -17,6 +17,8 @@ import (
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 	kindexec "sigs.k8s.io/kind/pkg/exec"
 	"sigs.k8s.io/kind/pkg/log"
+
+	"gsb.test/jobset-e2e/provision/source"
 )
 
 // kindCluster is one kind cluster of one node, as e2e-framework drives it. It is
@@ -199,8 +201,7 @@ func withOutput(err error) error {
 	if !errors.As(err, &failed) {
 		return err
 	}
-	lines := strings.Split(strings.TrimSpace(string(failed.Output)), "\n")
-	return fmt.Errorf("%w\n   %s", err, strings.Join(lines[max(0, len(lines)-12):], "\n   "))
+	return fmt.Errorf("%w\n%s", err, source.LastLines(string(failed.Output), 12))
 }
 
 // canRaiseLimits tells whether this machine gives its processes CAP_SYS_RESOURCE.

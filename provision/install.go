@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"gsb.test/jobset-e2e/provision/source"
 )
 
 // installMissing installs Debian's packages that are missing, as root on a
@@ -34,15 +36,9 @@ func installMissing(ctx context.Context, say func(string)) (string, error) {
 		command.Env = append(command.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if out, err := command.CombinedOutput(); err != nil && args[0] == "install" {
-			return "", fmt.Errorf("apt-get could not install %s: %w\n   %s\n   by hand: apt-get update && %s",
-				names, err, lastOf(string(out), 5), installCommand(missing))
+			return "", fmt.Errorf("apt-get could not install %s: %w\n%s\n   by hand: apt-get update && %s",
+				names, err, source.LastLines(string(out), 5), installCommand(missing))
 		}
 	}
 	return names, nil
-}
-
-// lastOf returns the last n lines of what a program printed.
-func lastOf(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n   ")
 }

@@ -136,7 +136,7 @@ func (m module) build(ctx context.Context, dir string, say func(string)) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("go build: %w\n%s", err, lastLines(log.problems.String(), 12))
+		return fmt.Errorf("go build: %w\n%s", err, LastLines(log.problems.String(), 12))
 	}
 	for _, p := range programs {
 		if err := os.Rename(filepath.Join(out, binaryName(p.pkg)), filepath.Join(dir, p.name)); err != nil {

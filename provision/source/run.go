@@ -25,7 +25,7 @@ func output(ctx context.Context, dir string, env []string, name string, args ...
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("%s: %w\n%s", name, err, lastLines(problems.String()+out.String(), 12))
+		return nil, fmt.Errorf("%s: %w\n%s", name, err, LastLines(problems.String()+out.String(), 12))
 	}
 	return out.Bytes(), nil
 }
@@ -42,8 +42,8 @@ func command(ctx context.Context, dir string, env []string, name string, args ..
 	return child
 }
 
-// lastLines returns the last n lines of a text, each indented.
-func lastLines(text string, n int) string {
+// LastLines returns the last n lines of a text, each indented.
+func LastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	lines = lines[max(0, len(lines)-n):]
 	return "   " + strings.Join(lines, "\n   ")

@@ -32,7 +32,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "\nlab: %v\n", err)
 		os.Exit(1)
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "\nlab: interrupted; nothing of it is left")
+		fmt.Fprintln(os.Stderr, "\nlab: interrupted")
 		os.Exit(130)
 	default:
 		fmt.Fprintf(os.Stderr, "\nlab: %v\n", err)
