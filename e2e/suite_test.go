@@ -6,10 +6,9 @@ package e2e
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
-	"testing"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
@@ -18,7 +17,6 @@ import (
 	controllerlog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"gsb.test/jobset-e2e/e2e/lab"
-	"gsb.test/jobset-e2e/fixtures"
 )
 
 // run is what the suite knows of its one run.
@@ -27,75 +25,75 @@ var run struct {
 	plan     lab.Plan
 	world    *lab.World
 	site     *lab.Site
-	closing  string
+	findings []lab.Finding
+	closing  lab.Closing
 }
 
-var list = flag.Bool("list", false, "list the steps and run nothing")
+// outcome hears from Ginkgo that a spec failed; the closing block tells which.
+type outcome struct{ failed bool }
 
-// TestMain lets the test program list its steps.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if *list {
-		fmt.Println(lab.Listing(lab.Steps()))
-		return
-	}
-	os.Exit(m.Run())
-}
+func (o *outcome) Fail() { o.failed = true }
 
-// TestE2E is the whole run. What is wrong with how it was called is told before
-// anything is looked at, and nothing runs.
-func TestE2E(t *testing.T) {
-	suite, reporter := GinkgoConfiguration()
-	plan, err := lab.MakePlan(lab.Steps(), os.Getenv("STEP"))
+// cleaningUp is how long gathering evidence may take after an interrupt.
+const cleaningUp = time.Minute
+
+// walk is the whole run, and returns its exit status. What is wrong with how it
+// was called is told before anything is looked at, and nothing runs.
+func walk(getenv func(string) string) int {
+	plan, err := lab.MakePlan(lab.Steps(), getenv("STEP"))
 	if err != nil {
-		refuseToRun(err)
+		return refuseToRun(err)
 	}
 	run.plan = plan
-	if !suite.DryRun {
-		root, err := lab.Root()
-		if err != nil {
-			refuseToRun(err)
-		}
-		if run.settings, err = lab.ReadSettings(os.Getenv, root); err != nil {
-			refuseToRun(err)
-		}
-		if run.world, err = lab.Connect(run.settings); err != nil {
-			refuseToRun(err)
-		}
+	root, err := lab.Root()
+	if err != nil {
+		return refuseToRun(err)
+	}
+	if run.settings, err = lab.ReadSettings(getenv, root); err != nil {
+		return refuseToRun(err)
+	}
+	if run.world, err = lab.Connect(run.settings); err != nil {
+		return refuseToRun(err)
 	}
 	// What the client libraries log is for a failure's timeline, not for the
 	// reader of a run.
 	controllerlog.SetLogger(GinkgoLogr)
 	klog.SetLogger(GinkgoLogr)
 
-	reporter.NoColor = reporter.NoColor || !term.IsTerminal(int(os.Stdout.Fd()))
+	suite, reporter := GinkgoConfiguration()
+	suite.GracePeriod = cleaningUp
+	reporter.Succinct, reporter.SilenceSkips = true, true
+	reporter.NoColor = !term.IsTerminal(int(os.Stdout.Fd()))
+	reporter.JUnitReport, reporter.JSONReport = run.settings.JUnitReport(), run.settings.SpecsReport()
 
 	gomega.RegisterFailHandler(Fail)
 	lab.SetWaits()
 	plan.Define(func() *lab.World { return run.world })
-	RunSpecs(t, "JobSet lab", suite, reporter)
+	RunSpecs(&outcome{}, "JobSet lab", suite, reporter)
 	fmt.Printf("\n%s\n", run.closing)
+	return run.closing.Exit()
 }
 
-// refuseToRun ends the program with one error and nothing around it.
-func refuseToRun(err error) {
+// refuseToRun tells one error and nothing around it.
+func refuseToRun(err error) int {
 	fmt.Fprintf(os.Stderr, "Nothing was run: %v\n", err)
-	os.Exit(1)
+	run.settings.SaveRefusal(err)
+	return lab.ExitNotRun
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	DeferCleanup(run.world.HeedInterrupts())
-	must(run.world.ClearEvidence())
+	must(run.world.ClearReports())
 	run.site = run.world.Survey(ctx)
 	run.world.EndIfInterrupted("while the lab was looked at, before any step.")
-	findings := lab.Preflight(run.site, run.world.Pins)
-	if wrong := lab.WrongWorld(findings); wrong != "" {
+	run.findings = lab.Preflight(run.site, run.world.Pins)
+	if wrong := lab.WrongWorld(run.findings); wrong != "" {
 		if run.site.Unreachable == nil {
 			run.world.GatherPreflight(ctx, wrong)
 		}
 		Fail(wrong)
 	}
-	fmt.Printf("\nIs this the lab?\n%s\n", lab.Findings(findings))
+	fmt.Printf("\nIs this the lab?\n%s\n", lab.Findings(run.findings))
 	must(run.world.Freshen(ctx))
 
 	watching, stop := context.WithCancel(context.Background())
@@ -122,14 +120,8 @@ var _ = ReportBeforeEach(func(report SpecReport) {
 })
 
 var _ = ReportAfterSuite("the closing block", func(report Report) {
-	if report.SuiteConfig.DryRun {
-		return
-	}
-	pins, err := fixtures.ReadPins()
-	must(err)
-	_, reporter := GinkgoConfiguration()
-	closing := lab.Close(report, run.plan, run.site, pins)
-	closing.Lies = run.settings.Lies(reporter.JUnitReport, reporter.JSONReport)
-	run.closing = closing.String()
+	run.closing = lab.Close(report, run.plan, run.site, run.world.Pins)
+	run.closing.Findings = run.findings
+	run.closing.Lies = run.settings.Lies()
 	must(run.settings.SaveClosing(run.closing))
 })

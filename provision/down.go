@@ -24,6 +24,9 @@ func (l *Lab) afterFailure(ctx context.Context, m *making, failure error) error 
 	if l.Keep {
 		return fmt.Errorf("%w\n   the cluster stands, as KEEP=1 asks; remove it with: make down", failure)
 	}
+	if m.stood {
+		return fmt.Errorf("%w\n   the lab stood before and is left as it is; to begin anew: make down up", failure)
+	}
 	line := m.list.start("removed")
 	err := l.remove(ctx, m.engine)
 	line.end("the half-made cluster "+l.Name, err)

@@ -64,6 +64,7 @@ type making struct {
 	engine  engine
 	set     images.Set
 	kind    *kindCluster
+	stood   bool // the cluster stood before, so a failure now does not take it away
 	clients *cluster
 	env     *envconf.Config
 }
@@ -130,6 +131,7 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 	}
 	m.kind = k
 	said := "kind " + m.lab.Name + ", stood already"
+	m.stood = verdict == ""
 	if verdict != "" {
 		say(verdict)
 		if err := k.Destroy(ctx); err != nil {

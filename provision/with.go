@@ -34,7 +34,7 @@ func (l *Lab) With(ctx context.Context, args []string) error {
 		return err
 	}
 	failed := l.command(ctx, args)
-	if failed != nil && ctx.Err() == nil {
+	if failed != nil && ctx.Err() == nil && !partly(failed) {
 		fmt.Printf("   %s\n", l.nodeLogs(ctx, &kindCluster{name: l.Name, engine: m.engine, say: func(string) {}}))
 	}
 	if l.Keep {
@@ -49,6 +49,13 @@ func (l *Lab) With(ctx context.Context, args []string) error {
 		return failed
 	}
 	return removed
+}
+
+// partly tells the status by which a command says that nothing failed, but that
+// not all was tried or not on the lab's own versions.
+func partly(failed error) bool {
+	var ended *Ended
+	return errors.As(failed, &ended) && ended.Code == 3
 }
 
 // command runs a command in a process group of its own, so that it gets one

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/onsi/ginkgo/v2/types"
 
@@ -12,12 +13,12 @@ import (
 
 // A Result is how one step or mistake came out.
 type Result struct {
-	Number  int
-	Name    string
-	Title   string
-	State   string // passed, failed, not run, or done (first, for another step)
-	Why     string // for all but passed and done, in one sentence
-	Seconds float64
+	Number  int     `json:"number"` // of a mistake, the step that it is made in
+	Name    string  `json:"name"`
+	Title   string  `json:"title"`
+	State   string  `json:"result"`        // passed, failed, not run, or done (first, for another step)
+	Why     string  `json:"why,omitempty"` // for all but passed and done, in one sentence
+	Seconds float64 `json:"seconds"`
 }
 
 // The states of a Result.
@@ -41,16 +42,21 @@ const (
 type Closing struct {
 	Steps    []Result
 	Mistakes []Result
+	Findings []Finding // the preflight's
+	Wanted   Versions
 	Versions Versions
-	Verdict  string // passed, partial or failed
+	Verdict  string // passed, partial, failed or not run
 	Reason   string
+	First    *FirstFailure
+	Started  time.Time
+	Seconds  float64    // of the whole run
 	Lies     [][]string // what lies where
 }
 
 // Close sums up what Ginkgo reports of a run. site may be nil if the run ended
 // before the cluster was looked at.
 func Close(report types.Report, plan Plan, site *Site, pins fixtures.Pins) Closing {
-	var closing Closing
+	closing := Closing{Wanted: wanted(pins), Started: report.StartTime, Seconds: seconds(report.RunTime), First: firstFailure(report.SpecReports)}
 	for _, step := range Steps() {
 		closing.Steps = append(closing.Steps, resultOf(step, plan, report.SpecReports))
 	}
@@ -123,6 +129,9 @@ func (c Closing) judge(report types.Report, plan Plan, site *Site, pins fixtures
 	}
 	for _, setup := range report.SpecReports {
 		if setup.LeafNodeType.Is(types.NodeTypeBeforeSuite) && setup.State.Is(types.SpecStateFailureStates) {
+			if site != nil && site.Unreachable != nil {
+				return notRun, firstLine(setup.Failure.Message)
+			}
 			return failed, firstLine(setup.Failure.Message)
 		}
 	}

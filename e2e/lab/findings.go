@@ -12,12 +12,12 @@ import (
 
 // A Finding is one answer to the question whether this is the lab.
 type Finding struct {
-	What string
-	Says string
+	What string `json:"what"`
+	Says string `json:"says"`
 	// Mend is what to type where something is wrong; empty where nothing is.
-	Mend string
+	Mend string `json:"mend,omitempty"`
 	// Note is a remark that makes nothing wrong.
-	Note string
+	Note string `json:"note,omitempty"`
 }
 
 // Wrong tells whether no step should run on such a lab.

@@ -10,21 +10,11 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// Lies says what of a run lies where: the work directory, Ginkgo's own reports
-// if they were asked for, and the evidence if there is any.
-func (s Settings) Lies(ginkgoReports ...string) [][]string {
-	rows := [][]string{{"work directory", s.WorkDir}}
-	var reports []string
-	for _, report := range append([]string{s.closingPath()}, ginkgoReports...) {
-		if report != "" {
-			// While several packages may report, Ginkgo's command puts the path of
-			// each and an underscore before the file's name, and takes both away
-			// again at the end.
-			name := filepath.Base(report)
-			reports = append(reports, filepath.Join(filepath.Dir(report), name[strings.LastIndex(name, "_")+1:]))
-		}
-	}
-	rows = append(rows, []string{"reports", strings.Join(reports, ", ")})
+// Lies says what of a run lies where: the work directory, the reports, and the
+// evidence if there is any.
+func (s Settings) Lies() [][]string {
+	rows := [][]string{{"work directory", s.WorkDir},
+		{"reports", strings.Join([]string{s.closingPath(), s.verdictPath(), s.JUnitReport(), s.SpecsReport()}, ", ")}}
 	for _, folder := range s.evidenceFolders() {
 		if _, err := os.Stat(folder); err == nil {
 			rows = append(rows, []string{"evidence", folder})
@@ -35,13 +25,36 @@ func (s Settings) Lies(ginkgoReports ...string) [][]string {
 
 func (s Settings) closingPath() string { return filepath.Join(s.Reports, "closing.txt") }
 
-// SaveClosing keeps the closing block beside the other reports.
-func (s Settings) SaveClosing(text string) error {
-	if err := os.WriteFile(s.closingPath(), []byte(text+"\n"), 0o644); err != nil {
+// JUnitReport and SpecsReport are where Ginkgo writes what it reports of each spec.
+func (s Settings) JUnitReport() string { return filepath.Join(s.Reports, "junit.xml") }
+func (s Settings) SpecsReport() string { return filepath.Join(s.Reports, "specs.json") }
+
+// SaveClosing keeps the closing block, for a person and for a program.
+func (s Settings) SaveClosing(closing Closing) error {
+	if err := os.WriteFile(s.closingPath(), []byte(closing.String()+"\n"), 0o644); err != nil {
 		return fmt.Errorf("saving the closing block: %w", err)
+	}
+	return s.save(closing.Machine())
+}
+
+// SaveSnapshot keeps the very snapshot that a step or a mistake was passed on, so
+// that it can be judged again without a cluster.
+func (s Settings) SaveSnapshot(name string, snapshot *Snapshot) error {
+	content, err := snapshot.YAML()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(s.snapshots(), name+".yaml")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("saving the snapshot: %w", err)
+	}
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		return fmt.Errorf("saving the snapshot: %w", err)
 	}
 	return nil
 }
+
+func (s Settings) snapshots() string { return filepath.Join(s.Reports, "snapshots") }
 
 // A Heading prints the name of each step or mistake once, before its first spec.
 type Heading struct{ last string }

@@ -73,7 +73,9 @@ func parseVersion(body []byte) (string, error) {
 
 // Versions are what the lab runs.
 type Versions struct {
-	Kubernetes, JobSet, Kueue string
+	Kubernetes string `json:"kubernetes,omitempty"`
+	JobSet     string `json:"jobset"`
+	Kueue      string `json:"kueue"`
 }
 
 // Astray says how these versions differ from those that the lab pins; nothing

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/onsi/ginkgo/v2"
 )
@@ -103,6 +104,9 @@ func (me *Learner) passes(ctx context.Context, judge func(*Snapshot) string, las
 	if !end.held {
 		me.fail(notPassed+end.refusal, end)
 	}
+	if err := me.world.Settings.SaveSnapshot(filepath.Base(me.evidence), end.last); err != nil {
+		ginkgo.Fail(err.Error())
+	}
 }
 
 // define makes the one spec of a mistake.
@@ -125,6 +129,17 @@ func (m Mistake) define(world func() *World) {
 		}
 		me.passes(ctx, m.Judge, true)
 	}, ginkgo.Label(mistakeLabel+m.Name))
+}
+
+// calledBy is what the step or mistake of a label is called in a verdict.
+func calledBy(label, otherwise string) string {
+	if number, ok := strings.CutPrefix(label, stepLabel); ok {
+		return "step " + number
+	}
+	if name, ok := strings.CutPrefix(label, mistakeLabel); ok {
+		return "mistake " + name
+	}
+	return otherwise
 }
 
 // it makes a spec that ends when the run is interrupted.

@@ -1,0 +1,103 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"gsb.test/jobset-e2e/e2e/lab"
+)
+
+// Steps are written where Go keeps tests, so the program that carries them is the
+// compiled tests of this package: with a command it is lab-e2e, and with the
+// flags that go test gives it runs the tests that need no cluster.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "-test.") {
+		os.Exit(m.Run())
+	}
+	os.Exit(program(os.Args[1:]))
+}
+
+// status is an error that has been told already: only the exit status is left of it.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// program runs one command of lab-e2e and returns its exit status; see lab.Exit….
+func program(args []string) int {
+	root := &cobra.Command{
+		Use:   "lab-e2e",
+		Short: "Walks the eight steps of the JobSet lab on a cluster, and judges them",
+		Long: "Walks the eight steps of the JobSet lab on a cluster, and judges them.\n\n" +
+			"Exit status: 0 passed, 3 partial (it says why), 1 failed, 2 could not run.",
+		Version:       lab.Commit,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(runCommand(), listCommand())
+	root.SetArgs(args)
+	err := root.Execute()
+	var told status
+	switch {
+	case err == nil:
+		return lab.ExitPassed
+	case errors.As(err, &told):
+		return int(told)
+	}
+	fmt.Fprintf(os.Stderr, "Nothing was run: %v\n", err)
+	return lab.ExitNotRun
+}
+
+func listCommand() *cobra.Command {
+	return &cobra.Command{Use: "list [STEP]", Short: "List the steps, or the one that is named", Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			plan, err := lab.MakePlan(lab.Steps(), strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			fmt.Println(lab.Listing(plan.Asked))
+			return nil
+		}}
+}
+
+// surroundings are the flags that say which lab is meant, each standing for a
+// variable of the environment.
+type surroundings map[string]*string
+
+func (s surroundings) flag(c *cobra.Command, name, variable, usage string) {
+	s[variable] = c.Flags().String(name, "", usage+" ($"+variable+")")
+}
+
+// getenv is os.Getenv for a variable that no flag stands for.
+func (s surroundings) getenv(variable string) string {
+	if given, ok := s[variable]; ok && *given != "" {
+		return *given
+	}
+	return os.Getenv(variable)
+}
+
+func runCommand() *cobra.Command {
+	given := surroundings{}
+	command := &cobra.Command{Use: "run", Short: "Walk the steps as a learner would, and judge each", Args: cobra.NoArgs}
+	given.flag(command, "kubeconfig", "LAB_KUBECONFIG", "the kubeconfig of the lab; no other is ever used")
+	given.flag(command, "workdir", "LAB_WORKDIR", "the folder that stands for /root/gsb-jobset")
+	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence go")
+	given.flag(command, "step", "STEP", "one step, by number or name, with what it needs")
+	strict := command.Flags().Bool("strict", false, "a partial verdict is exit status 1, as a gate wants it")
+	command.RunE = func(*cobra.Command, []string) error {
+		code := walk(given.getenv)
+		if code == lab.ExitPartial && *strict {
+			code = lab.ExitFailed
+		}
+		if code != lab.ExitPassed {
+			return status(code)
+		}
+		return nil
+	}
+	return command
+}
