@@ -13,11 +13,15 @@
 #   make lint     the linters that hold what review need not
 #   make bench    time the lab's coming up, our way against the plain way
 #
-#   KEEP=1                 leave the lab standing after make e2e, or after a failure
+#   KEEP=1                 leave the lab standing after make e2e, or after a failure;
+#                          and leave in it what a walk made, which otherwise goes
+#   FRESH=1                walk although a learner's JobSets are there: they are deleted,
+#                          and the learner's files moved aside
 #   STEP=4                 one step, by number or name, with what it needs
 #   LAB_NAME=other         another lab beside this one
 #   LAB_ENGINE=podman      that container engine and no other
 #   LAB_KUBECONFIG=/path   walk on another lab that stands, whoever made it
+#   LAB_IMAGE=name         an image that an air-gapped lab has, in place of the steps' own
 #   LAB_WORKDIR=/path      the folder that stands for /root/gsb-jobset
 #
 # Needed: Go 1.26, make and, where no image registry answers, Debian 12 and root.
@@ -29,7 +33,7 @@ SHELL := /bin/bash
 
 LAB_NAME ?= gsb-jobset
 LAB_KUBECONFIG ?= $(CURDIR)/.lab/$(LAB_NAME).kubeconfig
-export LAB_NAME LAB_ENGINE LAB_WORKDIR KEEP STEP
+export LAB_NAME LAB_ENGINE LAB_WORKDIR LAB_IMAGE KEEP FRESH STEP
 
 # One set of build flags, provision/source's too, so that the programs of the node
 # and this suite share what is compiled. Building is what the first run waits for:

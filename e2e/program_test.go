@@ -73,6 +73,16 @@ func (s surroundings) flag(c *cobra.Command, name, variable, usage string) {
 	s[variable] = c.Flags().String(name, "", usage+" ($"+variable+")")
 }
 
+// toggle is a flag that stands for a variable which is 1.
+func (s surroundings) toggle(c *cobra.Command, name, variable, usage string) {
+	value := new(string)
+	s[variable] = value
+	c.Flags().BoolFunc(name, usage+" ($"+variable+"=1)", func(string) error {
+		*value = "1"
+		return nil
+	})
+}
+
 // getenv is os.Getenv for a variable that no flag stands for.
 func (s surroundings) getenv(variable string) string {
 	if given, ok := s[variable]; ok && *given != "" {
@@ -88,6 +98,9 @@ func runCommand() *cobra.Command {
 	given.flag(command, "workdir", "LAB_WORKDIR", "the folder that stands for /root/gsb-jobset")
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence go")
 	given.flag(command, "step", "STEP", "one step, by number or name, with what it needs")
+	given.flag(command, "image", "LAB_IMAGE", "an image that the lab has, in place of the one that the learner's files name; it needs sh, sleep and nslookup")
+	given.toggle(command, "keep", "KEEP", "leave the walk's JobSets in the lab, to be looked at or graded")
+	given.toggle(command, "fresh", "FRESH", "take a learner's JobSets away first, and move the learner's files aside")
 	strict := command.Flags().Bool("strict", false, "a partial verdict is exit status 1, as a gate wants it")
 	command.RunE = func(*cobra.Command, []string) error {
 		code := walk(given.getenv)

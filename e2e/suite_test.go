@@ -94,7 +94,10 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		Fail(wrong)
 	}
 	fmt.Printf("\nIs this the lab?\n%s\n", lab.Findings(run.findings))
-	must(run.world.Freshen(ctx))
+	DeferCleanup(func(ctx SpecContext) { must(run.world.Leave(ctx)) })
+	told, err := run.world.Freshen(ctx)
+	must(err)
+	fmt.Print(told)
 
 	watching, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)
@@ -122,6 +125,6 @@ var _ = ReportBeforeEach(func(report SpecReport) {
 var _ = ReportAfterSuite("the closing block", func(report Report) {
 	run.closing = lab.Close(report, run.plan, run.site, run.world.Pins)
 	run.closing.Findings = run.findings
-	run.closing.Lies = run.settings.Lies()
+	run.closing.Lies = run.world.Lies()
 	must(run.settings.SaveClosing(run.closing))
 })

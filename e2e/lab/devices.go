@@ -23,7 +23,7 @@ type devices struct {
 // look returns the device of each running pod that asks for a GPU, by pod name,
 // and why it could not be seen where it could not. The pod itself is asked; of
 // one whose image has no env, the kubelet's word in the pod's status is taken.
-func (d *devices) look(ctx context.Context, w *World, pods []corev1.Pod) (found, unseen map[string]string) {
+func (d *devices) look(ctx context.Context, w *World, gpu string, pods []corev1.Pod) (found, unseen map[string]string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.seen == nil {
@@ -32,12 +32,12 @@ func (d *devices) look(ctx context.Context, w *World, pods []corev1.Pod) (found,
 	found, unseen = map[string]string{}, map[string]string{}
 	for i := range pods {
 		pod := &pods[i]
-		if gpusOf(pod.Spec, w.Pins.GPUResource) == 0 || !isSteady(pod) {
+		if gpusOf(pod.Spec, gpu) == 0 || !isSteady(pod) {
 			continue
 		}
 		if _, known := d.seen[pod.UID]; !known {
 			environment, err := w.exec(ctx, pod, "env")
-			allocated := allocatedDevices(pod, w.Pins.GPUResource)
+			allocated := allocatedDevices(pod, gpu)
 			switch {
 			case err == nil:
 				d.seen[pod.UID] = variable(environment, visibleDevices)

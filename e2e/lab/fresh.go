@@ -6,36 +6,66 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-
-	batchv1 "k8s.io/api/batch/v1"
-	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
 // Freshen takes away what an earlier run of this suite left: its JobSets in the
-// lab's namespace and its files in the work directory. The preflight has found
-// by then that there is nothing of anybody else's.
-func (w *World) Freshen(ctx context.Context) error {
+// lab's namespace and its files in the work directory. Only with --fresh is there
+// anything of anybody else's by then, or the preflight would have refused: a
+// learner's JobSets are deleted, and a learner's files moved aside. It returns
+// what it did of the latter kind.
+func (w *World) Freshen(ctx context.Context) (told string, err error) {
+	ours, strangers, err := w.jobSets(ctx)
+	if err != nil {
+		return "", err
+	}
+	going := ours
+	if w.Settings.Fresh {
+		going = append(going, strangers...)
+	}
+	if err := w.remove(ctx, going); err != nil {
+		return "", err
+	}
+	var did []string
+	if w.Settings.Fresh && len(strangers) > 0 {
+		did = append(did, fmt.Sprintf("--fresh: the JobSets %s of namespace %s were deleted.\n", strings.Join(strangers, ", "), w.Pins.Namespace))
+	}
+	if w.Settings.Fresh {
+		moved, err := w.moveAside()
+		if err != nil {
+			return "", err
+		}
+		did = append(did, moved)
+	}
+	return strings.Join(did, ""), w.ledger().clear(w.stepFiles())
+}
+
+// jobSets names those of the lab's namespace: this suite's own, and all others.
+func (w *World) jobSets(ctx context.Context) (ours, strangers []string, err error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	var jobSets jobsetv1.JobSetList
 	if err := w.client.List(ctx, &jobSets, client.InNamespace(w.Pins.Namespace)); err != nil {
-		return fmt.Errorf("listing what an earlier run left in namespace %s: %w", w.Pins.Namespace, err)
+		return nil, nil, fmt.Errorf("listing the JobSets of namespace %s: %w", w.Pins.Namespace, err)
 	}
-	var ours []string
 	for _, jobSet := range jobSets.Items {
 		if appliedByUs(&jobSet) {
 			ours = append(ours, jobSet.Name)
+		} else {
+			strangers = append(strangers, jobSet.Name)
 		}
 	}
-	if err := w.remove(ctx, ours); err != nil {
-		return err
-	}
-	return w.ledger().clear(w.stepFiles())
+	return ours, strangers, nil
+}
+
+// appliedByUs tells by managedFields whether this suite applied an object.
+func appliedByUs(object client.Object) bool {
+	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == fieldManager && entry.Operation == metav1.ManagedFieldsOperationApply
+	})
 }
 
 // stepFiles are the paths of all files that the steps write.
@@ -49,94 +79,4 @@ func (w *World) stepFiles() []string {
 		}
 	}
 	return paths
-}
-
-// appliedByUs tells by managedFields whether this suite applied an object.
-func appliedByUs(object client.Object) bool {
-	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
-		return entry.Manager == fieldManager && entry.Operation == metav1.ManagedFieldsOperationApply
-	})
-}
-
-// remove deletes JobSets of the lab's namespace and waits until nothing of them
-// is left: no Job, no pod, and no Workload that still holds quota.
-func (w *World) remove(ctx context.Context, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	for _, name := range names {
-		jobSet := &jobsetv1.JobSet{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.Pins.Namespace}}
-		err := w.client.Delete(ctx, jobSet, client.PropagationPolicy(metav1.DeletePropagationBackground))
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("deleting JobSet %s: %w", name, err)
-		}
-	}
-	var left []string
-	var blind error
-	gone := true
-	started := time.Now()
-	g := gomega.NewGomega(func(string, ...int) { gone = false })
-	g.Eventually(ctx, func(ctx context.Context) ([]string, error) {
-		left, blind = w.leftOf(ctx, names)
-		return left, blind
-	}).Should(gomega.BeEmpty())
-	switch {
-	case gone:
-		return nil
-	case blind != nil:
-		return fmt.Errorf("deleting the JobSets %s: %w", strings.Join(names, ", "), blind)
-	}
-	return fmt.Errorf("the JobSets %s were deleted %.0f s ago and these are still there: %s; look at them with kubectl -n %s describe",
-		strings.Join(names, ", "), time.Since(started).Seconds(), strings.Join(left, ", "), w.Pins.Namespace)
-}
-
-// leftOf lists what still exists of JobSets, as Kind/name.
-func (w *World) leftOf(ctx context.Context, names []string) ([]string, error) {
-	ctx, cancel := brief(ctx)
-	defer cancel()
-	var (
-		jobSets   jobsetv1.JobSetList
-		jobs      batchv1.JobList
-		pods      corev1.PodList
-		workloads kueuev1.WorkloadList
-		services  corev1.ServiceList
-	)
-	for _, list := range []client.ObjectList{&jobSets, &jobs, &pods, &workloads, &services} {
-		if err := w.client.List(ctx, list, client.InNamespace(w.Pins.Namespace)); err != nil {
-			return nil, fmt.Errorf("listing %T in namespace %s: %w", list, w.Pins.Namespace, err)
-		}
-	}
-	var left []string
-	for _, jobSet := range jobSets.Items {
-		if slices.Contains(names, jobSet.Name) {
-			left = append(left, "JobSet/"+jobSet.Name)
-		}
-	}
-	for _, job := range jobs.Items {
-		if slices.Contains(names, job.Labels[jobsetv1.JobSetNameKey]) {
-			left = append(left, "Job/"+job.Name)
-		}
-	}
-	for _, pod := range pods.Items {
-		if slices.Contains(names, pod.Labels[jobsetv1.JobSetNameKey]) {
-			left = append(left, "Pod/"+pod.Name)
-		}
-	}
-	for _, workload := range workloads.Items {
-		owner := metav1.GetControllerOf(&workload)
-		if owner == nil {
-			continue
-		}
-		ofJob := slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(owner.Name, name+"-") })
-		if owner.Kind == "JobSet" && slices.Contains(names, owner.Name) || owner.Kind == "Job" && ofJob {
-			left = append(left, "Workload/"+workload.Name)
-		}
-	}
-	for _, service := range services.Items {
-		owner := metav1.GetControllerOf(&service)
-		if owner != nil && owner.Kind == "JobSet" && slices.Contains(names, owner.Name) {
-			left = append(left, "Service/"+service.Name)
-		}
-	}
-	return left, nil
 }

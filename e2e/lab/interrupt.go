@@ -27,7 +27,7 @@ func (w *World) HeedInterrupts() (stop func()) {
 				return
 			case got := <-signals:
 				if heard > 0 {
-					fmt.Fprintln(os.Stderr, "\nInterrupted again: ended at once, and nothing more was cleaned up.")
+					fmt.Fprintf(os.Stderr, "\nInterrupted again: ended at once, and nothing more was cleaned up. Of what the walk made in the lab:\n%s\n", w.howToRemove())
 					os.Exit(1)
 				}
 				fmt.Fprintf(os.Stderr, "\nInterrupted (%s): ending. Once more ends at once, without cleaning up.\n", got)

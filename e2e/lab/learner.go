@@ -13,8 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
-
-	"gsb.test/jobset-e2e/fixtures"
 )
 
 // fieldManager marks in managedFields what this suite applied, so that a later
@@ -156,7 +154,7 @@ func (me *Learner) Write(name, format string, values ...any) {
 
 func (me *Learner) manifest(name string) []byte {
 	ginkgo.GinkgoHelper()
-	content, err := fixtures.Read(me.folder + "/" + name)
+	content, err := me.world.fixture(me.folder + "/" + name)
 	if err != nil {
 		me.fail(notDone+err.Error(), outcome{})
 	}

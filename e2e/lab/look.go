@@ -30,7 +30,7 @@ const biggestFile = 256 << 10
 func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 	ctx, cancel := brief(ctx)
 	defer cancel()
-	snapshot := &Snapshot{Taken: time.Now(), Namespace: w.Pins.Namespace, GPUResource: w.Pins.GPUResource}
+	snapshot := &Snapshot{Taken: time.Now(), Namespace: w.Pins.Namespace}
 
 	// JobSets first: what is listed after them is at least as new, so a JobSet
 	// is never shown further on than the Jobs and pods it rests on.
@@ -71,10 +71,11 @@ func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 	} else if !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("reading ClusterQueue %s: %w", w.Pins.ClusterQueue, err)
 	}
+	snapshot.GPUResource = gpuResource(snapshot.ClusterQueue, w.Pins)
 	if snapshot.Files, err = readFiles(w.Settings.WorkDir); err != nil {
 		return nil, err
 	}
-	snapshot.Devices, snapshot.DevicesUnseen = w.devices.look(ctx, w, snapshot.Pods)
+	snapshot.Devices, snapshot.DevicesUnseen = w.devices.look(ctx, w, snapshot.GPUResource, snapshot.Pods)
 	snapshot.remember(w.recorder, events.Items)
 	snapshot.trim()
 	return snapshot, nil

@@ -17,10 +17,13 @@ func namespaceThere(site *Site, pins fixtures.Pins) Finding {
 	case !site.HasNamespace:
 		finding.Says = "there is no namespace " + pins.Namespace
 		finding.Mend = remake + "kubectl apply -f fixtures/lab/lab.yaml"
+	case len(site.Strangers) > 0 && site.Fresh:
+		finding.Says = fmt.Sprintf("%s holds JobSets that this suite did not make, and --fresh takes them away: %s",
+			pins.Namespace, strings.Join(site.Strangers, ", "))
 	case len(site.Strangers) > 0:
 		finding.Says = fmt.Sprintf("%s holds JobSets that this suite did not make, and the walk does not walk over them: %s",
 			pins.Namespace, strings.Join(site.Strangers, ", "))
-		finding.Mend = fmt.Sprintf("kubectl -n %s delete jobset %s, if nobody needs them", pins.Namespace, strings.Join(site.Strangers, " "))
+		finding.Mend = fmt.Sprintf("kubectl -n %s delete jobset %s, if nobody needs them; --fresh (FRESH=1) does that and moves the learner's files aside", pins.Namespace, strings.Join(site.Strangers, " "))
 	}
 	return finding
 }
@@ -76,10 +79,14 @@ func quotaStands(queue *kueuev1.ClusterQueue, pins fixtures.Pins) Finding {
 	return finding
 }
 
-func workDirFree(strangers []string) Finding {
+func workDirFree(site *Site) Finding {
 	finding := Finding{What: "work directory", Says: "no file of anybody else's where the steps write"}
-	if len(strangers) > 0 {
-		finding.Says = "these were not written by this suite, and it does not write over them: " + strings.Join(strangers, ", ")
+	switch strangers := strings.Join(site.StrangeFiles, ", "); {
+	case strangers == "":
+	case site.Fresh:
+		finding.Says = "these were not written by this suite, and --fresh moves them aside: " + strangers
+	default:
+		finding.Says = "these were not written by this suite, and it does not write over them: " + strangers
 		finding.Mend = "move them away, or name another directory with LAB_WORKDIR=/path"
 	}
 	return finding

@@ -32,17 +32,24 @@ func theLab(pins fixtures.Pins) *Site {
 	isActive := []metav1.Condition{{Type: "Active", Status: metav1.ConditionTrue, Reason: "Ready"}}
 	return &Site{
 		Server: "https://127.0.0.1:6443", Kubeconfig: "/lab/kubeconfig", Kubernetes: "v1.36.3", HasNamespace: true,
-		Nodes: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "lab"}, Status: corev1.NodeStatus{
+		Nodes: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "lab", Labels: map[string]string{corev1.LabelHostname: "lab"}}, Status: corev1.NodeStatus{
+			Addresses:   []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.0.0.2"}, {Type: corev1.NodeHostName, Address: "lab"}},
+			NodeInfo:    corev1.NodeSystemInfo{MachineID: "3d12"},
 			Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
 			Allocatable: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("4")},
 			Images:      []corev1.ContainerImage{{Names: []string{"docker.io/library/busybox@sha256:1", pins.Image}}},
 		}}},
+		Machine: Machine{ID: "3d12", Hostname: "Lab"},
+		Kubelet: &Kubelet{ImagesReported: imagesReported, CollectFrom: 85, MaximumAge: "0s", Disks: []Disk{
+			{Name: "images", Available: 60 << 30, Capacity: 100 << 30, Evict: "5%"}, {Name: "node", Available: 60 << 30, Capacity: 100 << 30, Evict: "5%"}}},
+		Image:       pins.Image,
+		JobSetTrust: trusting("jobset-webhook-service.jobset-system.svc"), KueueTrust: trusting("kueue-webhook-service.kueue-system.svc"),
 		JobSet:     Manager{Deployment: "jobset-system/jobset-controller-manager", Version: pins.JobSet, Available: true},
 		Kueue:      Manager{Deployment: "kueue-system/kueue-controller-manager", Version: pins.Kueue, Available: true},
 		LocalQueue: &kueuev1.LocalQueue{Spec: kueuev1.LocalQueueSpec{ClusterQueue: "ml"}, Status: kueuev1.LocalQueueStatus{Conditions: isActive}},
 		ClusterQueue: &kueuev1.ClusterQueue{Status: kueuev1.ClusterQueueStatus{Conditions: isActive}, Spec: kueuev1.ClusterQueueSpec{
 			NamespaceSelector: &metav1.LabelSelector{},
-			ResourceGroups: []kueuev1.ResourceGroup{{Flavors: []kueuev1.FlavorQuotas{{Name: "default-flavor", Resources: []kueuev1.ResourceQuota{
+			ResourceGroups: []kueuev1.ResourceGroup{{CoveredResources: []corev1.ResourceName{"cpu", "nvidia.com/gpu"}, Flavors: []kueuev1.FlavorQuotas{{Name: "default-flavor", Resources: []kueuev1.ResourceQuota{
 				{Name: "nvidia.com/gpu", NominalQuota: resource.MustParse("3")}}}}}},
 		}},
 	}
@@ -52,6 +59,31 @@ func TestPreflightTakesTheLab(t *testing.T) {
 	pins := pinned(t)
 	if wrong := WrongWorld(Preflight(theLab(pins), pins)); wrong != "" {
 		t.Error(wrong)
+	}
+}
+
+// The whole list, as a person reads it: one line a point, and nothing to mend.
+func TestTheWholeListOfTheLab(t *testing.T) {
+	pins := pinned(t)
+	const list = ` ✓  cluster         Kubernetes v1.36.3 at https://127.0.0.1:6443
+ ✓  node            lab, Ready
+ ✓  hostname        lab; so says its label kubernetes.io/hostname, the kubelet, the machine itself
+ ✓  disk            images 40 % used (images go from 85 % on); node 40 % used (pods go from 95 % on)
+ ✓  image           docker.io/library/busybox:1.35.0 is on the node
+ ✓  JobSet          v0.13.0, webhook answers
+ ✓  JobSet's trust  2 webhooks take the certificate of secret jobset-system/webhook-server-cert, valid until 2199-01-01
+ ✓  Kueue           v0.19.2, webhook answers
+ ✓  Kueue's trust   2 webhooks take the certificate of secret kueue-system/webhook-server-cert, valid until 2199-01-01
+ ✓  GPU's name      nvidia.com/gpu, in the ClusterQueue and in the learner's files
+ ✓  GPUs            4 × nvidia.com/gpu allocatable, for a quota of 3
+ ✓  GPUs free       no other pod holds one
+ ✓  namespace       ml holds no JobSet of anybody else's
+ ✓  LocalQueue      lq → ml, Active
+ ✓  ClusterQueue    ml, 3 × nvidia.com/gpu, Active
+ ✓  work directory  no file of anybody else's where the steps write
+`
+	if told := Findings(Preflight(theLab(pins), pins)) + "\n"; told != list {
+		t.Errorf("the list is now:\n%s", told)
 	}
 }
 
@@ -127,6 +159,22 @@ func TestPreflightBlamesTheWorldAndNamesTheMend(t *testing.T) {
 			if !strings.Contains(told, word) {
 				t.Errorf("%s: %q is not in\n%s", name, word, told)
 			}
+		}
+	}
+}
+
+// Only --fresh takes from a learner, and it says what.
+func TestFreshTakesALearnersWorkForGranted(t *testing.T) {
+	pins := pinned(t)
+	site := theLab(pins)
+	site.Strangers, site.StrangeFiles, site.Fresh = []string{"hello", "mine"}, []string{"/root/gsb-jobset/dns.txt"}, true
+	findings := Preflight(site, pins)
+	if wrong := WrongWorld(findings); wrong != "" {
+		t.Error(wrong)
+	}
+	for _, word := range []string{"--fresh takes them away: hello, mine", "--fresh moves them aside: /root/gsb-jobset/dns.txt"} {
+		if told := Findings(findings); !strings.Contains(told, word) {
+			t.Errorf("%q is not in\n%s", word, told)
 		}
 	}
 }

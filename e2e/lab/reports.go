@@ -13,7 +13,7 @@ import (
 // Lies says what of a run lies where: the work directory, the reports, and the
 // evidence if there is any.
 func (s Settings) Lies() [][]string {
-	rows := [][]string{{"work directory", s.WorkDir},
+	rows := [][]string{{"work directory", s.writtenFiles()},
 		{"reports", strings.Join([]string{s.closingPath(), s.verdictPath(), s.JUnitReport(), s.SpecsReport()}, ", ")}}
 	for _, folder := range s.evidenceFolders() {
 		if _, err := os.Stat(folder); err == nil {

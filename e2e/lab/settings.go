@@ -18,6 +18,16 @@ type Settings struct {
 	WorkDir string
 	// Reports is LAB_REPORTS: where the closing block and the evidence go.
 	Reports string
+
+	// Image is LAB_IMAGE: an image that the lab has, to stand in the learner's
+	// files for the one they name; empty leaves them alone.
+	Image string
+	// Keep is KEEP=1: what the walk made in the lab stays there to be looked at,
+	// or graded. Otherwise nothing of it does: the lab may be somebody's.
+	Keep bool
+	// Fresh is FRESH=1: the learner's JobSets may be taken away, and the
+	// learner's files moved aside.
+	Fresh bool
 }
 
 // ReadSettings reads the environment through getenv. root is the directory
@@ -28,6 +38,12 @@ func ReadSettings(getenv func(string) string, root string) (Settings, error) {
 		Kubeconfig: getenv("LAB_KUBECONFIG"),
 		WorkDir:    or(getenv("LAB_WORKDIR"), filepath.Join(root, ".lab", "gsb-jobset")),
 		Reports:    or(getenv("LAB_REPORTS"), filepath.Join(root, ".lab")),
+		Image:      strings.TrimSpace(getenv("LAB_IMAGE")),
+		Keep:       getenv("KEEP") == "1",
+		Fresh:      getenv("FRESH") == "1",
+	}
+	if settings.Image != "" && !imageName.MatchString(settings.Image) {
+		return settings, fmt.Errorf("LAB_IMAGE is %q, which is no image's name; one is busybox:1.35.0 or registry.local:5000/tools/busybox:1", settings.Image)
 	}
 	if settings.Kubeconfig == "" {
 		return settings, errors.New("LAB_KUBECONFIG does not say which lab to walk.\n" +

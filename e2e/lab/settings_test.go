@@ -35,6 +35,39 @@ func TestAKubeconfigThatIsNotThereIsNamed(t *testing.T) {
 	}
 }
 
+func TestNothingStandsInForAKubeconfigThatNamesNoCluster(t *testing.T) {
+	// client-go takes the cluster that the program runs in for such a file's.
+	t.Setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+	t.Setenv("KUBERNETES_SERVICE_PORT", "1")
+	for name, content := range map[string]string{
+		"empty":      "apiVersion: v1\nkind: Config\n",
+		"no context": "apiVersion: v1\nkind: Config\nclusters: [{name: lab, cluster: {server: https://127.0.0.1:2}}]\n",
+		"no server":  "apiVersion: v1\nkind: Config\ncurrent-context: lab\ncontexts: [{name: lab, context: {cluster: lab, user: me}}]\n",
+		"no YAML":    "{",
+	} {
+		path := kubeconfigFile(t)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if world, err := Connect(Settings{Kubeconfig: path}); err == nil {
+			t.Errorf("%s: connected to %s", name, world.config.Host)
+		} else if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "LAB_KUBECONFIG=") {
+			t.Errorf("%s: %v names neither the file nor the mend", name, err)
+		}
+	}
+}
+
+func TestAnImagesNameIsLookedAtBeforeAnyStep(t *testing.T) {
+	values := map[string]string{"LAB_KUBECONFIG": kubeconfigFile(t), "LAB_IMAGE": "busybox: 1"}
+	if _, err := ReadSettings(environment(values), t.TempDir()); err == nil || !strings.Contains(err.Error(), `LAB_IMAGE is "busybox: 1"`) {
+		t.Errorf("%v", err)
+	}
+	values["LAB_IMAGE"], values["KEEP"], values["FRESH"] = "busybox:1", "1", "yes"
+	if settings, err := ReadSettings(environment(values), t.TempDir()); err != nil || settings.Image != "busybox:1" || !settings.Keep || settings.Fresh {
+		t.Errorf("%+v, %v", settings, err)
+	}
+}
+
 func TestTheDirectoriesAreMade(t *testing.T) {
 	root := t.TempDir()
 	settings, err := ReadSettings(environment(map[string]string{"LAB_KUBECONFIG": kubeconfigFile(t)}), root)

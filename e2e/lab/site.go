@@ -14,8 +14,6 @@ import (
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
-
-	"gsb.test/jobset-e2e/fixtures"
 )
 
 // A Site is what the cluster is, before any step: the facts that the preflight
@@ -27,7 +25,14 @@ type Site struct {
 	// Unreachable is why nobody answered; all below is then unknown.
 	Unreachable error
 
-	Nodes         []corev1.Node
+	Nodes []corev1.Node
+	// Machine is the one that this program runs on; see nodeNamed.
+	Machine Machine
+	// Kubelet is the one node's, nil if there is not one node.
+	Kubelet *Kubelet
+	// Image is what the steps run, fully qualified.
+	Image string
+
 	JobSet, Kueue Manager
 	HasNamespace  bool
 	LocalQueue    *kueuev1.LocalQueue   // nil if there is none
@@ -35,6 +40,7 @@ type Site struct {
 
 	// JobSetWebhook and KueueWebhook are why a dry run was not answered well.
 	JobSetWebhook, KueueWebhook error
+	JobSetTrust, KueueTrust     Trust
 
 	// Strangers are JobSets in the namespace that this suite did not apply.
 	Strangers []string
@@ -42,6 +48,8 @@ type Site struct {
 	Holders map[string]int64
 	// StrangeFiles are files in the work directory where the steps write theirs.
 	StrangeFiles []string
+	// Fresh tells that the run may take both away: what is --fresh.
+	Fresh bool
 
 	// Unread are the parts that could not be read, and why.
 	Unread []error
@@ -54,7 +62,8 @@ func (s *Site) Versions() Versions {
 
 // Survey reads the site. It never fails: what cannot be read is a finding too.
 func (w *World) Survey(ctx context.Context) *Site {
-	site := &Site{Server: w.config.Host, Kubeconfig: w.Settings.Kubeconfig, Holders: map[string]int64{}}
+	site := &Site{Server: w.config.Host, Kubeconfig: w.Settings.Kubeconfig, Holders: map[string]int64{},
+		Machine: thisMachine(), Image: w.image(), Fresh: w.Settings.Fresh}
 	if site.Kubernetes, site.Unreachable = w.answers(ctx); site.Unreachable != nil {
 		return site
 	}
@@ -68,7 +77,9 @@ func (w *World) Survey(ctx context.Context) *Site {
 	read("the nodes", func(ctx context.Context) error {
 		var nodes corev1.NodeList
 		err := w.client.List(ctx, &nodes)
-		site.Nodes = nodes.Items
+		if site.Nodes = nodes.Items; len(site.Nodes) == 1 {
+			site.Kubelet = w.askKubelet(ctx, site.Nodes[0].Name)
+		}
 		return err
 	})
 	read("the Deployments", func(ctx context.Context) error {
@@ -77,6 +88,12 @@ func (w *World) Survey(ctx context.Context) *Site {
 		site.JobSet, site.Kueue = findManager(deployments.Items, "jobset"), findManager(deployments.Items, "kueue")
 		return err
 	})
+	if site.JobSet.Deployment != "" {
+		site.JobSetTrust = w.surveyTrust(ctx, site.JobSet)
+	}
+	if site.Kueue.Deployment != "" {
+		site.KueueTrust = w.surveyTrust(ctx, site.Kueue)
+	}
 	read("the namespace", func(ctx context.Context) error {
 		err := w.client.Get(ctx, client.ObjectKey{Name: w.Pins.Namespace}, &corev1.Namespace{})
 		site.HasNamespace = err == nil
@@ -102,29 +119,33 @@ func (w *World) Survey(ctx context.Context) *Site {
 	return site
 }
 
-// surveyOccupants finds who is in the namespace and who holds GPUs. What an
-// earlier run of this suite left is not counted: it is taken away.
+// surveyOccupants finds who is in the namespace and who holds GPUs. What will be
+// taken away is not counted: what an earlier run of this suite left, and with
+// --fresh every JobSet in the namespace.
 func (w *World) surveyOccupants(ctx context.Context, site *Site) error {
 	var jobSets jobsetv1.JobSetList
 	if err := w.client.List(ctx, &jobSets, client.InNamespace(w.Pins.Namespace)); err != nil {
 		return err
 	}
-	var ours []string
+	var going []string
 	for _, jobSet := range jobSets.Items {
-		if appliedByUs(&jobSet) {
-			ours = append(ours, jobSet.Name)
-		} else {
+		ours := appliedByUs(&jobSet)
+		if !ours {
 			site.Strangers = append(site.Strangers, jobSet.Name)
+		}
+		if ours || site.Fresh {
+			going = append(going, jobSet.Name)
 		}
 	}
 	var pods corev1.PodList
 	if err := w.client.List(ctx, &pods); err != nil {
 		return err
 	}
+	gpu := gpuResource(site.ClusterQueue, w.Pins)
 	for _, pod := range pods.Items {
-		left := pod.Namespace == w.Pins.Namespace && slices.Contains(ours, pod.Labels[jobsetv1.JobSetNameKey])
+		left := pod.Namespace == w.Pins.Namespace && slices.Contains(going, pod.Labels[jobsetv1.JobSetNameKey])
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		if held := gpusOf(pod.Spec, w.Pins.GPUResource); held > 0 && !left && !ended && pod.Spec.NodeName != "" {
+		if held := gpusOf(pod.Spec, gpu); held > 0 && !left && !ended && pod.Spec.NodeName != "" {
 			site.Holders[pod.Namespace+"/"+pod.Name] = held
 		}
 	}
@@ -134,7 +155,7 @@ func (w *World) surveyOccupants(ctx context.Context, site *Site) error {
 // dryRunJobSet asks for a JobSet of step 1 without making one: it goes through
 // the webhooks of JobSet and of Kueue as a real one does.
 func (w *World) dryRunJobSet(ctx context.Context) error {
-	content, err := fixtures.Read("steps/hello.yaml")
+	content, err := w.fixture("steps/hello.yaml")
 	if err != nil {
 		return err
 	}

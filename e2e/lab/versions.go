@@ -21,7 +21,13 @@ type Manager struct {
 	Available  bool
 	Why        string // why it is not available
 	selector   map[string]string
+	labels     map[string]string // of its pods
+	secrets    []string          // that its pods mount
 }
+
+// versionLabel is where Helm charts say which version they install; an image that
+// is named by its digest alone says nothing.
+const versionLabel = "app.kubernetes.io/version"
 
 // findManager finds the Deployment whose container runs an image of this name,
 // in whatever namespace and under whatever name it was installed.
@@ -32,8 +38,13 @@ func findManager(deployments []appsv1.Deployment, image string) Manager {
 			if path.Base(repository) != image {
 				continue
 			}
-			found := Manager{Deployment: deployment.Namespace + "/" + deployment.Name, Version: tag,
-				Why: "it has not reported that it is available"}
+			found := Manager{Deployment: deployment.Namespace + "/" + deployment.Name, Version: or(tag, deployment.Labels[versionLabel]),
+				Why: "it has not reported that it is available", labels: deployment.Spec.Template.Labels}
+			for _, volume := range deployment.Spec.Template.Spec.Volumes {
+				if volume.Secret != nil {
+					found.secrets = append(found.secrets, volume.Secret.SecretName)
+				}
+			}
 			if deployment.Spec.Selector != nil {
 				found.selector = deployment.Spec.Selector.MatchLabels
 			}

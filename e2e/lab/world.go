@@ -28,6 +28,9 @@ type World struct {
 	recorder *Recorder
 	devices  devices
 
+	// left is what a run leaves in the lab; see Leave.
+	left string
+
 	// running ends when somebody interrupts the run.
 	running   context.Context
 	interrupt context.CancelFunc
@@ -40,7 +43,7 @@ func Connect(settings Settings) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", settings.Kubeconfig)
+	config, err := readKubeconfig(settings.Kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a kubeconfig that can be used: %w.\n"+
 			"  To make a lab:        make up steps\n"+
@@ -70,6 +73,19 @@ func Connect(settings Settings) (*World, error) {
 		return nil, fmt.Errorf("making a client from %s: %w", settings.Kubeconfig, err)
 	}
 	return world, nil
+}
+
+// readKubeconfig reads that file and no other. client-go's usual way of doing it
+// takes the cluster that the program itself runs in where the file says nothing.
+func readKubeconfig(path string) (*rest.Config, error) {
+	file, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := clientcmd.ResolveLocalPaths(file); err != nil {
+		return nil, err
+	}
+	return clientcmd.NewNonInteractiveClientConfig(*file, file.CurrentContext, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 }
 
 // answers asks the API server for its version, briefly.

@@ -1,0 +1,130 @@
+package lab
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+func managerUp(name string, manager Manager, pinned string, webhook error, asked bool) Finding {
+	finding := Finding{What: name, Says: orNone(manager.Version) + ", webhook answers"}
+	switch {
+	case manager.Deployment == "":
+		finding.Says = fmt.Sprintf("no Deployment runs an image named %s", strings.ToLower(name))
+		finding.Mend = remake + "install " + name + " " + pinned
+		return finding
+	case !manager.Available:
+		namespace, deployment, _ := strings.Cut(manager.Deployment, "/")
+		finding.Says = fmt.Sprintf("Deployment %s is not available: %s", manager.Deployment, manager.Why)
+		finding.Mend = fmt.Sprintf("kubectl -n %s describe deployment %s says why", namespace, deployment)
+	case webhook != nil:
+		finding.Says = "a dry run was not answered: " + webhook.Error()
+		finding.Mend = "wait half a minute and try again; if it stays, kubectl -n " + strings.Replace(manager.Deployment, "/", " logs deployment/", 1)
+	case !asked:
+		finding.Says = orNone(manager.Version)
+	}
+	if strings.TrimPrefix(manager.Version, "v") != strings.TrimPrefix(pinned, "v") {
+		finding.Note = "the lab pins " + pinned + ", so a run on this one is partial"
+	}
+	return finding
+}
+
+// trusted judges whether the API server will take the certificate that a manager
+// serves for each webhook that leads to it. One that it does not take shows only
+// when that very webhook is called (kueue#12008, kueue#5509).
+func trusted(name string, manager Manager, trust Trust) Finding {
+	finding := Finding{What: name + "'s trust"}
+	switch {
+	case manager.Deployment == "":
+		finding.Says = "not compared, for " + name + " is not there"
+		return finding
+	case trust.Unread != nil:
+		finding.Says, finding.Note = "not compared", trust.Unread.Error()
+		return finding
+	case len(trust.Hooks) == 0:
+		finding.Says = "no webhook is registered that leads to Deployment " + manager.Deployment
+		finding.Mend = remake + "apply " + name + "'s manifest again"
+		return finding
+	case trust.Certificate == nil:
+		finding.Says = fmt.Sprintf("not compared: the pods of Deployment %s mount no secret with a certificate", manager.Deployment)
+		finding.Note = "what they serve comes from elsewhere; the dry run tells whether it is taken"
+		return finding
+	}
+	var wrong []string
+	counted := map[string]int{}
+	for _, hook := range trust.Hooks {
+		if err := verifies(trust.Certificate, hook); err != nil {
+			told := fmt.Sprintf("%s: %v", hook.Registration, err)
+			if counted[told]++; counted[told] == 1 {
+				wrong = append(wrong, told)
+			}
+		}
+	}
+	if len(wrong) == 0 {
+		finding.Says = fmt.Sprintf("%d webhooks take the certificate of secret %s, valid until %s",
+			len(trust.Hooks), trust.Secret, expiry(trust.Certificate))
+		return finding
+	}
+	finding.Says = fmt.Sprintf("the API server will not take the certificate of secret %s: %s", trust.Secret, wrong[0])
+	if len(wrong) > 1 {
+		finding.Says += fmt.Sprintf(" (and %d more like it)", len(wrong)-1)
+	}
+	finding.Mend = fmt.Sprintf("kubectl -n %s: it writes its own authority into its webhooks when it starts, unless cert-manager is to do that",
+		strings.Replace(manager.Deployment, "/", " rollout restart deployment/", 1))
+	return finding
+}
+
+// verifies checks a certificate as the API server does when it calls a webhook.
+func verifies(certificate []byte, hook Hook) error {
+	chain, err := parseChain(certificate)
+	if err != nil {
+		return err
+	}
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	switch {
+	case len(hook.CABundle) == 0:
+		return errors.New("it has no caBundle")
+	case !roots.AppendCertsFromPEM(hook.CABundle):
+		return errors.New("its caBundle holds no certificate")
+	}
+	for _, other := range chain[1:] {
+		between.AddCert(other)
+	}
+	_, err = chain[0].Verify(x509.VerifyOptions{DNSName: hook.Host, Roots: roots, Intermediates: between})
+	var stranger x509.UnknownAuthorityError
+	if errors.As(err, &stranger) {
+		return fmt.Errorf("its caBundle is of another authority: %w", err)
+	}
+	return err
+}
+
+func parseChain(certificate []byte) ([]*x509.Certificate, error) {
+	var chain []*x509.Certificate
+	for block, rest := pem.Decode(certificate); block != nil; block, rest = pem.Decode(rest) {
+		parsed, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("the secret's tls.crt is no certificate: %w", err)
+		}
+		chain = append(chain, parsed)
+	}
+	if len(chain) == 0 {
+		return nil, errors.New("the secret's tls.crt is no certificate")
+	}
+	return chain, nil
+}
+
+func isFor(certificate []byte, host string) bool {
+	chain, err := parseChain(certificate)
+	return err == nil && chain[0].VerifyHostname(host) == nil
+}
+
+func expiry(certificate []byte) string {
+	chain, err := parseChain(certificate)
+	if err != nil {
+		return "not known"
+	}
+	return chain[0].NotAfter.UTC().Format(time.DateOnly)
+}
