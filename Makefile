@@ -11,6 +11,8 @@
 #   make gpus     make a lab and prove its four GPUs on the real kubelet
 #   make images   build what is not cached, and list what a lab is made of
 #   make lint     the linters that hold what review need not
+#   make foreign  walk on clusters that this project did not make, and prove that
+#                 nothing is left in them
 #   make bench    time the lab's coming up, our way against the plain way
 #
 #   KEEP=1                 leave the lab standing after make e2e, or after a failure;
@@ -48,7 +50,7 @@ GO := GOGC=off GOMEMLIMIT=3GiB go
 LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
 
-.PHONY: help e2e test up steps down doctor images list gpus lint bench
+.PHONY: help e2e test up steps down doctor images list gpus lint bench foreign
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -113,3 +115,11 @@ bench: $(LAB)
 # The GPUs on a real kubelet; TestGPUsOnTheLab says what is proven.
 gpus: $(LAB)
 	@exec $(LAB) with -- go test -count=1 -run TestGPUsOnTheLab -v ./provision
+
+# Two clusters of other makers: the kind program alone, and a control plane of
+# plain processes, without kubeadm. See .ci/foreign/run.
+foreign: foreign-kind
+
+foreign-%: $(LAB) $(SUITE)
+	@go build -o .lab/bin/kind sigs.k8s.io/kind
+	@exec env LAB_NAME=foreign-$* $(LAB) beside .ci/foreign/run $*

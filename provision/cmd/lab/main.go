@@ -69,7 +69,14 @@ func command() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return lab(func(l *provision.Lab, ctx context.Context) error { return l.With(ctx, args) })(c, args)
 		}}
-	with.Flags().SetInterspersed(false) // the command's flags are the command's
+	beside := &cobra.Command{Use: "beside COMMAND [ARG ...]", Short: "Run a command that makes a cluster of its own with the lab's engine and node image",
+		Args: cobra.MinimumNArgs(1), DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			return lab(func(l *provision.Lab, ctx context.Context) error { return l.Beside(ctx, args) })(c, args)
+		}}
+	for _, runs := range []*cobra.Command{with, beside} {
+		runs.Flags().SetInterspersed(false) // the command's flags are the command's
+	}
 	root.AddCommand(
 		&cobra.Command{Use: "up", Short: "Make the lab; a lab that stands is checked and mended", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Up)},
@@ -81,7 +88,7 @@ func command() *cobra.Command {
 			RunE: lab((*provision.Lab).Images)},
 		&cobra.Command{Use: "bench", Short: "Time the lab's coming up, our way against the plain way", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Bench)},
-		with,
+		with, beside,
 	)
 	return root
 }

@@ -1,0 +1,67 @@
+# What must hold on a lab that already stands. Sourced by run.
+
+# everything lists every object of the cluster by kind, namespace and name. Events
+# are left out: the cluster makes them, about anything, and drops them in time.
+everything() {
+	local kinds
+	kinds=$(k api-resources --verbs=list --no-headers -o name | grep -vE '^events(\.|$)' | paste -sd,)
+	k get "$kinds" -A --no-headers -o custom-columns=KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name | sort
+}
+
+# unchanged compares the cluster with what was there before.
+unchanged() {
+	everything >"$work/after"
+	if ! diff "$work/before" "$work/after"; then
+		echo "objects before and after differ ($1)" >&2
+		return 1
+	fi
+	say "$(wc -l <"$work/before") objects before, the same $(wc -l <"$work/after") after: $1"
+}
+
+# walk runs the suite as on anybody's lab, and demands its exit status.
+walk() {
+	local wanted=$1 status=0
+	shift
+	"$suite" run --workdir "$work/learner" --reports "$work/reports" "$@" >"$work/walk" 2>&1 || status=$?
+	cat "$work/walk"
+	case " $wanted " in
+	*" $status "*) ;;
+	*) echo "the exit status is $status, not $wanted" >&2; return 1 ;;
+	esac
+}
+
+told() { grep -qF -- "$1" "$work/walk" || { echo "it does not say: $1" >&2; return 1; }; }
+
+prove() {
+	mkdir -p "$work/learner"
+	everything >"$work/before"
+	say "the walk"
+	walk "0 3"
+	unchanged "a walk"
+	[ -z "$(ls -A "$work/learner")" ] || { ls -A "$work/learner"; return 1; }
+
+	say "a learner's own work is not walked over"
+	sed 's/name: hello/name: mine/; s/namespace: team-a/namespace: ml/' "$here/leftovers.yaml" |
+		awk -v RS='---\n' '/kind: JobSet/' | k apply -f -
+	echo 'a learner wrote this' >"$work/learner/dns.txt"
+	everything >"$work/learners"
+	walk 1
+	told "ml holds JobSets that this suite did not make, and the walk does not walk over them: mine"
+	told "it does not write over them: $work/learner/dns.txt"
+	everything | diff "$work/learners" -
+	say "unless it is told --fresh"
+	walk 3 --fresh --step dns
+	told "--fresh: the JobSets mine of namespace ml were deleted."
+	grep -q 'a learner wrote this' "$work"/learner/before-*/dns.txt
+	unchanged "a walk that was told --fresh"
+
+	say "Ctrl-C in the middle"
+	"$suite" run --workdir "$work/learner" --reports "$work/reports" >"$work/walk" 2>&1 &
+	local running=$! status=0
+	again 120 k -n ml get jobset hello
+	kill -INT "$running"
+	wait "$running" || status=$?
+	tail -n 12 "$work/walk"
+	[ "$status" -eq 1 ]
+	unchanged "an interrupted walk"
+}
