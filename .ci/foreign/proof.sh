@@ -5,7 +5,9 @@
 everything() {
 	local kinds
 	kinds=$(k api-resources --verbs=list --no-headers -o name | grep -vE '^events(\.|$)' | paste -sd,)
-	k get "$kinds" -A --no-headers -o custom-columns=KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name | sort
+	# What the API server warns of is how old some kinds are.
+	k get "$kinds" -A --no-headers -o custom-columns=KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name 2>"$work/warnings" |
+		sort || { cat "$work/warnings" >&2; return 1; }
 }
 
 # unchanged compares the cluster with what was there before.
@@ -43,6 +45,7 @@ prove() {
 	say "a learner's own work is not walked over"
 	sed 's/name: hello/name: mine/; s/namespace: team-a/namespace: ml/' "$here/leftovers.yaml" |
 		awk -v RS='---\n' '/kind: JobSet/' | k apply -f -
+	again 60 k -n ml wait --for=condition=Ready pod -l jobset.sigs.k8s.io/jobset-name=mine
 	echo 'a learner wrote this' >"$work/learner/dns.txt"
 	everything >"$work/learners"
 	walk 1

@@ -33,13 +33,10 @@ func (w *World) moveAside() (told string, err error) {
 // takeHome moves the files that the walk wrote out of a work directory that
 // somebody named, to the reports: that folder may be a learner's.
 func (w *World) takeHome() error {
-	home := w.Settings.writtenFiles()
-	if home == w.Settings.WorkDir {
+	if w.Settings.Keep || filepath.Dir(w.Settings.WorkDir) == filepath.Clean(w.Settings.Reports) {
 		return nil
 	}
-	if err := os.RemoveAll(home); err != nil {
-		return fmt.Errorf("removing the files of an earlier run: %w", err)
-	}
+	home := w.Settings.home()
 	written, err := w.ledger().read()
 	if err != nil {
 		return err
@@ -65,12 +62,15 @@ func (w *World) takeHome() error {
 	return nil
 }
 
-// writtenFiles is where the files that the walk wrote lie after it.
+// home is where the files that the walk wrote into a folder of somebody's end up.
+func (s Settings) home() string { return filepath.Join(s.Reports, "files") }
+
+// writtenFiles is where the files that the walk wrote lie.
 func (s Settings) writtenFiles() string {
-	if s.Keep || filepath.Dir(s.WorkDir) == filepath.Clean(s.Reports) {
-		return s.WorkDir
+	if _, err := os.Stat(s.home()); err == nil {
+		return s.home()
 	}
-	return filepath.Join(s.Reports, "files")
+	return s.WorkDir
 }
 
 func baseNames(paths []string) []string {

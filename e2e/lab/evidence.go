@@ -22,7 +22,7 @@ func (w *World) ClearReports() error {
 	if err := w.Settings.forget(); err != nil {
 		return err
 	}
-	for _, folder := range append(w.Settings.evidenceFolders(), w.Settings.snapshots()) {
+	for _, folder := range append(w.Settings.evidenceFolders(), w.Settings.snapshots(), w.Settings.home()) {
 		if err := os.RemoveAll(folder); err != nil {
 			return fmt.Errorf("removing the evidence of an earlier run: %w", err)
 		}
