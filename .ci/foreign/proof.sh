@@ -67,4 +67,18 @@ prove() {
 	tail -n 12 "$work/walk"
 	[ "$status" -eq 1 ]
 	unchanged "an interrupted walk"
+
+	say "a hostname that is not the node's name, and a webhook that trusts another authority"
+	local name_of_node authority
+	name_of_node=$(k get nodes -o jsonpath='{.items[0].metadata.name}')
+	k label node "$name_of_node" --overwrite kubernetes.io/hostname=vm-of-another-name
+	authority=$(k -n kube-system get configmap kube-root-ca.crt -o jsonpath='{.data.ca\.crt}' | base64 -w0)
+	sed "s|AUTHORITY|$authority|" "$here/stale-webhook.yaml" >"$work/stale.yaml"
+	apply "$work/stale.yaml"
+	walk 1
+	told "the node is called $name_of_node, and its label kubernetes.io/hostname says that its hostname is vm-of-another-name"
+	told "ValidatingWebhookConfiguration jobset-of-yesterday: its caBundle is of another authority"
+	k delete -f - <"$work/stale.yaml"
+	k label node "$name_of_node" --overwrite "kubernetes.io/hostname=$name_of_node"
+	unchanged "a run that was refused"
 }
