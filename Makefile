@@ -29,7 +29,13 @@ SHELL := /bin/bash
 
 LAB_NAME ?= gsb-jobset
 LAB_KUBECONFIG ?= $(CURDIR)/.lab/$(LAB_NAME).kubeconfig
-export LAB_NAME LAB_ENGINE LAB_WORKDIR KEEP STEP
+export LAB_NAME LAB_ENGINE LAB_WORKDIR LAB_REPORTS KEEP STEP
+# The reports and files of a lab of another name lie apart, so that two do not meet.
+ifneq ($(LAB_NAME),gsb-jobset)
+LAB_REPORTS ?= $(CURDIR)/.lab/$(LAB_NAME)
+LAB_WORKDIR ?= $(LAB_REPORTS)/gsb-jobset
+endif
+REPORTS = $(or $(LAB_REPORTS),.lab)
 
 # One set of build flags, provision/source's too, so that the programs of the node
 # and this suite share what is compiled. Building is what the first run waits for:
@@ -43,6 +49,7 @@ GO := GOGC=off GOMEMLIMIT=3GiB go
 
 LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
+DIST := .lab/dist
 
 .PHONY: help e2e test up steps down doctor images list gpus lint bench
 
@@ -81,6 +88,16 @@ steps: $(SUITE)
 down: $(LAB)
 	@exec $(LAB) down
 
+# The suite as a program to carry into a lab's VM: static, with fixtures and specs.
+dist: export LAB_DIST = $(CURDIR)/$(DIST)
+dist:
+	@for arch in amd64 arm64; do \
+		echo " … compiling for $$arch"; \
+		GOARCH=$$arch GOOS=linux $(GO) test -c -ldflags "$(STAMP)" -o $(DIST)/lab-e2e-linux-$$arch ./e2e || exit 1; \
+	done
+	@cd $(DIST) && sha256sum lab-e2e-linux-* >SHA256SUMS
+	@$(GO) test -count=1 -run '^TestDist$$' -v ./e2e | sed -n 's/^ *dist_test.go:[0-9]*: / /p;/^FAIL/p'; exit $${PIPESTATUS[0]}
+
 doctor: $(LAB)
 	@exec $(LAB) doctor
 
@@ -103,7 +120,7 @@ bench: $(LAB)
 	@TIMEFORMAT='%1R'; \
 	e2e=$$( { time $(MAKE) --no-print-directory e2e >.lab/bench.txt 2>&1; } 2>&1 ) || { cat .lab/bench.txt; exit 1; }; \
 	test=$$( { time $(MAKE) --no-print-directory test >.lab/bench.txt 2>&1; } 2>&1 ) || { cat .lab/bench.txt; exit 1; }; \
-	printf '\nThe two commands, caches warm:\n  make e2e       %6s s  ' "$$e2e"; grep -m1 'steps took' .lab/closing.txt; \
+	printf '\nThe two commands, caches warm:\n  make e2e       %6s s  ' "$$e2e"; grep -m1 'steps took' $(REPORTS)/closing.txt; \
 	printf '  make test      %6s s\n' "$$test"
 
 # The GPUs on a real kubelet; TestGPUsOnTheLab says what is proven.

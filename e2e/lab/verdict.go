@@ -163,7 +163,7 @@ func (s Settings) forget() error {
 	if err := os.MkdirAll(s.Reports, 0o755); err != nil {
 		return fmt.Errorf("making the folder of the reports: %w", err)
 	}
-	for _, path := range []string{s.verdictPath(), s.closingPath(), s.JUnitReport(), s.SpecsReport()} {
+	for _, path := range []string{s.verdictPath(), s.closingPath(), s.JUnitReport(), s.SpecsReport(), s.repeatsPath()} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing the report of an earlier run: %w", err)
 		}
