@@ -13,6 +13,12 @@
 #   make lint     the linters that hold what review need not
 #   make bench    time the lab's coming up, our way against the plain way
 #
+#   make dist     the suite as one static program, to carry into a lab's VM
+#   make gate     a release's gate: walk the lab that LAB_KUBECONFIG names, or the one
+#                 on the machine that SSH=user@host names; partial is failed
+#   make repeat   make a lab, walk it N=10 times, tell flakes from what is broken
+#   make summary  what the last run said, as Markdown
+#
 #   KEEP=1                 leave the lab standing after make e2e, or after a failure
 #   STEP=4                 one step, by number or name, with what it needs
 #   LAB_NAME=other         another lab beside this one
@@ -51,7 +57,7 @@ LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
 DIST := .lab/dist
 
-.PHONY: help e2e test up steps down doctor images list gpus lint bench
+.PHONY: help e2e test up steps down doctor images list gpus lint bench dist gate repeat summary report-issue
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -98,6 +104,20 @@ dist:
 	@cd $(DIST) && sha256sum lab-e2e-linux-* >SHA256SUMS
 	@$(GO) test -count=1 -run '^TestDist$$' -v ./e2e | sed -n 's/^ *dist_test.go:[0-9]*: / /p;/^FAIL/p'; exit $${PIPESTATUS[0]}
 
+# Without SSH the program just built walks from here; .ci/gate says what it is told by.
+gate: $(SUITE) $(if $(SSH),dist)
+	@.ci/gate
+
+N = 10
+repeat: $(LAB) $(SUITE)
+	@$(LAB) with -- $(SUITE) repeat $(N)
+
+summary: $(SUITE)
+	@$(SUITE) summary
+
+report-issue:
+	@.ci/report-issue
+
 doctor: $(LAB)
 	@exec $(LAB) doctor
 
@@ -111,8 +131,12 @@ test:
 	@$(GO) vet ./...
 	@$(GO) test ./...
 
+# The workflows are held to GitHub's rules by actionlint, and to this project's by a
+# test beside it. What other linters may be installed makes no difference.
 lint:
 	@$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run
+	@$(GO) tool -modfile=.ci/workflows/go.mod actionlint -shellcheck= -pyflakes=
+	@$(GO) -C .ci/workflows test .
 
 # Each line is printed by the command that was timed, in one run on one machine.
 bench: $(LAB)

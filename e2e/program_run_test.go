@@ -123,7 +123,7 @@ func TestJudgeProgramRefusesToRun(t *testing.T) {
 		})
 	}
 	t.Run("a plan that can be met", func(t *testing.T) {
-		start(t, "", "plan", "--step", "4").ends(t, lab.ExitPassed, "not run", "the lab was still to be made")
+		start(t, "", "plan", "--step", "4").ends(t, lab.ExitPassed, "not run", "no walk has begun")
 	})
 }
 

@@ -61,6 +61,7 @@ func planCommand() *cobra.Command {
 	command := &cobra.Command{Use: "plan", Short: "Say what a run would do, and leave a verdict of \"not run\" until one has", Args: cobra.NoArgs}
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence go")
 	given.flag(command, "step", "STEP", "one step, by number or name, with what it needs")
+	reason := command.Flags().String("reason", "no walk has begun: what comes before it still goes on, or has failed or been interrupted", "why none has, for the verdict")
 	command.RunE = func(*cobra.Command, []string) error {
 		plan, err := lab.MakePlan(lab.Steps(), given.getenv("STEP"))
 		if err != nil {
@@ -70,7 +71,7 @@ func planCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		lab.Places(given.getenv, root).SaveRefusal(errors.New("the lab was still to be made; making it failed or was interrupted, if it does not go on"))
+		lab.Places(given.getenv, root).SaveRefusal(errors.New(*reason))
 		fmt.Println(lab.Listing(append(plan.First, plan.Asked...)))
 		return nil
 	}
