@@ -51,27 +51,29 @@ export CGO_ENABLED := 0
 export GOFLAGS := -trimpath -buildvcs=false '-gcflags=all=-dwarf=false -l' -gcflags=std=-dwarf=false
 export GOWORK := off
 # The compiler's garbage collector need not run before memory is wanted: a sixth less again.
-GO := GOGC=off GOMEMLIMIT=3GiB go
+GO := env GOGC=off GOMEMLIMIT=3GiB go
 
 LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
 DIST := .lab/dist
 
-.PHONY: help e2e test up steps down doctor images list gpus lint bench dist gate repeat summary report-issue
+.PHONY: help e2e test up steps down doctor images list gpus lint bench dist dist-proof gate gate-proof repeat summary report-issue
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
 
-# The programs are built each time; Go's build cache makes that quick when nothing changed.
+# The programs are built each time; Go's build cache makes that quick when nothing
+# changed. Where there is flock, two makes of one checkout do not write one at once.
+ALONE = mkdir -p $(@D) && $(if $(shell command -v flock),flock .lab/bin/.lock)
 .PHONY: $(LAB) $(SUITE)
 $(LAB):
 	@[ -x $@ ] || echo " … compiling the lab program; minutes the first time, a second later on"
 	@# What the images are built from is fetched meanwhile.
 	@[ -x $@ ] || { go -C provision/source/programs mod download >/dev/null 2>&1 & }
-	@$(GO) build -ldflags '-s -w' -o $@ ./provision/cmd/lab
+	@$(ALONE) $(GO) build -ldflags '-s -w' -o $@ ./provision/cmd/lab
 $(SUITE):
 	@[ -x $@ ] || echo " … compiling the suite"
-	@$(GO) test -c -ldflags "$(STAMP)" -o $@ ./e2e
+	@$(ALONE) $(GO) test -c -ldflags "$(STAMP)" -o $@ ./e2e
 STAMP = -s -w -X gsb.test/jobset-e2e/e2e/lab.Commit=$(shell git describe --always --dirty --abbrev=40 --match= 2>/dev/null || echo unknown)
 
 # The walk is one program, the compiled suite itself: one process gets one Ctrl-C,
@@ -107,6 +109,11 @@ dist:
 # Without SSH the program just built walks from here; .ci/gate says what it is told by.
 gate: $(SUITE) $(if $(SSH),dist)
 	@.ci/gate
+
+# Both proven on a lab made for it: the program in a container with nothing else in
+# it; the gate through a real SSH server on loopback.
+dist-proof gate-proof: $(LAB) $(SUITE) dist
+	@$(LAB) with -- .ci/$@
 
 N = 10
 repeat: $(LAB) $(SUITE)
