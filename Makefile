@@ -15,6 +15,12 @@
 #                 nothing is left in them
 #   make bench    time the lab's coming up, our way against the plain way
 #
+#   make dist     the suite as one static program, to carry into a lab's VM
+#   make gate     a release's gate: walk the lab that LAB_KUBECONFIG names, or the one
+#                 on the machine that SSH=user@host names; partial is failed
+#   make repeat   make a lab, walk it N=10 times, tell flakes from what is broken
+#   make summary  what the last run said, as Markdown
+#
 #   KEEP=1                 leave the lab standing after make e2e, or after a failure;
 #                          and leave in it what a walk made, which otherwise goes
 #   FRESH=1                walk although a learner's JobSets are there: they are deleted,
@@ -35,7 +41,13 @@ SHELL := /bin/bash
 
 LAB_NAME ?= gsb-jobset
 LAB_KUBECONFIG ?= $(CURDIR)/.lab/$(LAB_NAME).kubeconfig
-export LAB_NAME LAB_ENGINE LAB_WORKDIR LAB_IMAGE KEEP FRESH STEP
+export LAB_NAME LAB_ENGINE LAB_WORKDIR LAB_REPORTS LAB_IMAGE KEEP FRESH STEP
+# The reports and files of a lab of another name lie apart, so that two do not meet.
+ifneq ($(LAB_NAME),gsb-jobset)
+LAB_REPORTS ?= $(CURDIR)/.lab/$(LAB_NAME)
+LAB_WORKDIR ?= $(LAB_REPORTS)/gsb-jobset
+endif
+REPORTS = $(or $(LAB_REPORTS),.lab)
 
 # One set of build flags, provision/source's too, so that the programs of the node
 # and this suite share what is compiled. Building is what the first run waits for:
@@ -45,26 +57,29 @@ export CGO_ENABLED := 0
 export GOFLAGS := -trimpath -buildvcs=false '-gcflags=all=-dwarf=false -l' -gcflags=std=-dwarf=false
 export GOWORK := off
 # The compiler's garbage collector need not run before memory is wanted: a sixth less again.
-GO := GOGC=off GOMEMLIMIT=3GiB go
+GO := env GOGC=off GOMEMLIMIT=3GiB go
 
 LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
+DIST := .lab/dist
 
-.PHONY: help e2e test up steps down doctor images list gpus lint bench foreign
+.PHONY: help e2e test up steps down doctor images list gpus lint bench dist dist-proof gate gate-proof repeat summary report-issue foreign
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
 
-# The programs are built each time; Go's build cache makes that quick when nothing changed.
+# The programs are built each time; Go's build cache makes that quick when nothing
+# changed. Where there is flock, two makes of one checkout do not write one at once.
+ALONE = mkdir -p $(@D) && $(if $(shell command -v flock),flock .lab/bin/.lock)
 .PHONY: $(LAB) $(SUITE)
 $(LAB):
 	@[ -x $@ ] || echo " … compiling the lab program; minutes the first time, a second later on"
 	@# What the images are built from is fetched meanwhile.
 	@[ -x $@ ] || { go -C provision/source/programs mod download >/dev/null 2>&1 & }
-	@$(GO) build -ldflags '-s -w' -o $@ ./provision/cmd/lab
+	@$(ALONE) $(GO) build -ldflags '-s -w' -o $@ ./provision/cmd/lab
 $(SUITE):
 	@[ -x $@ ] || echo " … compiling the suite"
-	@$(GO) test -c -ldflags "$(STAMP)" -o $@ ./e2e
+	@$(ALONE) $(GO) test -c -ldflags "$(STAMP)" -o $@ ./e2e
 STAMP = -s -w -X gsb.test/jobset-e2e/e2e/lab.Commit=$(shell git describe --always --dirty --abbrev=40 --match= 2>/dev/null || echo unknown)
 
 # The walk is one program, the compiled suite itself: one process gets one Ctrl-C,
@@ -75,7 +90,7 @@ PARTLY = || [ $$? -eq 3 ]
 
 # What was asked for is looked at before a lab is made for it.
 e2e: $(LAB) $(SUITE)
-	@$(SUITE) list '$(STEP)' >/dev/null
+	@$(SUITE) plan >/dev/null
 	@$(LAB) with -- $(WALK) $(PARTLY)
 
 up: $(LAB)
@@ -86,6 +101,35 @@ steps: $(SUITE)
 
 down: $(LAB)
 	@exec $(LAB) down
+
+# The suite as a program to carry into a lab's VM: static, with fixtures and specs.
+dist: export LAB_DIST = $(CURDIR)/$(DIST)
+dist:
+	@for arch in amd64 arm64; do \
+		echo " … compiling for $$arch"; \
+		GOARCH=$$arch GOOS=linux $(GO) test -c -ldflags "$(STAMP)" -o $(DIST)/lab-e2e-linux-$$arch ./e2e || exit 1; \
+	done
+	@cd $(DIST) && sha256sum lab-e2e-linux-* >SHA256SUMS
+	@$(GO) test -count=1 -run '^TestDist$$' -v ./e2e | sed -n 's/^ *dist_test.go:[0-9]*: / /p;/^FAIL/p'; exit $${PIPESTATUS[0]}
+
+# Without SSH the program just built walks from here; .ci/gate says what it is told by.
+gate: $(SUITE) $(if $(SSH),dist)
+	@.ci/gate
+
+# Both proven on a lab made for it: the program in a container with nothing else in
+# it; the gate through a real SSH server on loopback.
+dist-proof gate-proof: $(LAB) $(SUITE) dist
+	@$(LAB) with -- .ci/$@
+
+N = 10
+repeat: $(LAB) $(SUITE)
+	@$(LAB) with -- $(SUITE) repeat $(N)
+
+summary: $(SUITE)
+	@$(SUITE) summary
+
+report-issue:
+	@.ci/report-issue
 
 doctor: $(LAB)
 	@exec $(LAB) doctor
@@ -100,8 +144,12 @@ test:
 	@$(GO) vet ./...
 	@$(GO) test ./...
 
+# The workflows are held to GitHub's rules by actionlint, and to this project's by a
+# test beside it. What other linters may be installed makes no difference.
 lint:
 	@$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run
+	@$(GO) tool -modfile=.ci/workflows/go.mod actionlint -shellcheck= -pyflakes=
+	@$(GO) -C .ci/workflows test .
 
 # Each line is printed by the command that was timed, in one run on one machine.
 bench: $(LAB)
@@ -109,7 +157,7 @@ bench: $(LAB)
 	@TIMEFORMAT='%1R'; \
 	e2e=$$( { time $(MAKE) --no-print-directory e2e >.lab/bench.txt 2>&1; } 2>&1 ) || { cat .lab/bench.txt; exit 1; }; \
 	test=$$( { time $(MAKE) --no-print-directory test >.lab/bench.txt 2>&1; } 2>&1 ) || { cat .lab/bench.txt; exit 1; }; \
-	printf '\nThe two commands, caches warm:\n  make e2e       %6s s  ' "$$e2e"; grep -m1 'steps took' .lab/closing.txt; \
+	printf '\nThe two commands, caches warm:\n  make e2e       %6s s  ' "$$e2e"; grep -m1 'steps took' $(REPORTS)/closing.txt; \
 	printf '  make test      %6s s\n' "$$test"
 
 # The GPUs on a real kubelet; TestGPUsOnTheLab says what is proven.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 // ran is Ginkgo's report of a run in which every spec passed.
 func ran(plan lab.Plan) types.Report {
-	report := types.Report{SuiteSucceeded: true}
+	report := types.Report{SuiteSucceeded: true, RunTime: 98765 * time.Millisecond, StartTime: time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC)}
 	spec := func(label, text string, seconds float64) {
 		report.SpecReports = append(report.SpecReports, types.SpecReport{
 			LeafNodeType: types.NodeTypeIt, LeafNodeText: text, LeafNodeLabels: []string{label},
@@ -64,58 +65,87 @@ func skips(report *types.Report, step int, because string) {
 	}
 }
 
-func TestJudgeClosing(t *testing.T) {
+// closed is a run, by what of it differs from one in which all was done and passed.
+type closed struct {
+	name, step, jobSet, verdict string
+	change                      func(report *types.Report)
+}
+
+var runs = []closed{
+	{"passed", "", "v0.13.0", "passed", nil},
+	{"partial", "", "v0.12.0", "partial", nil},
+	{"one-step", "8", "v0.13.0", "partial", nil},
+	{"failed", "", "v0.12.0", "failed", func(report *types.Report) {
+		fails(report, 4, "Step 4 fragile «하나가 죽으면 전부 다시 시작한다» is not passed: JobSet fragile has not restarted.")
+		skips(report, 8, "step 4 failed")
+	}},
+	{"interrupted", "", "v0.13.0", "failed", func(report *types.Report) {
+		report.SuiteSucceeded = false
+		for step := 5; step <= 8; step++ {
+			skips(report, step, "")
+		}
+		for i := range report.SpecReports {
+			if spec := &report.SpecReports[i]; spec.LeafNodeLabels[0] == "step-5" {
+				spec.State, spec.Failure = types.SpecStateAborted, types.Failure{Message: "The run was interrupted while waiting"}
+				break
+			}
+		}
+	}},
+	{"wrong-world", "", "", "failed", func(report *types.Report) {
+		report.SuiteSucceeded = false
+		report.SpecReports = types.SpecReports{{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStateFailed,
+			Failure: types.Failure{Message: "This is not the lab, so no step was run: there is no LocalQueue lq in namespace ml.\n\n ✗ …"}}}
+	}},
+	{"skipped", "", "v0.13.0", "partial", func(report *types.Report) { skips(report, 3, "told to skip") }},
+	{"elsewhere", "", "v0.13.0", "failed", func(report *types.Report) { report.SuiteSucceeded = false }},
+	{"unreachable", "", "gone", "not run", func(report *types.Report) {
+		report.SuiteSucceeded = false
+		report.SpecReports = types.SpecReports{{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStateFailed,
+			Failure: types.Failure{Message: "This is not the lab, so no step was run: nothing listens at https://127.0.0.1:6443."}}}
+	}},
+	{"asked-for-but-skipped", "8", "v0.13.0", "partial", func(report *types.Report) { skips(report, 8, "told to skip") }},
+	{"mistake-skipped", "", "v0.13.0", "partial", func(report *types.Report) { report.SpecReports[0].State = types.SpecStatePending }},
+	{"panicked", "", "v0.13.0", "failed", func(report *types.Report) {
+		fails(report, 5, "runtime error: index out of range")
+		for i := range report.SpecReports {
+			if report.SpecReports[i].State == types.SpecStateFailed {
+				report.SpecReports[i].State = types.SpecStatePanicked
+			}
+		}
+	}},
+}
+
+// end closes one of the runs above.
+func end(t *testing.T, of closed) lab.Closing {
+	t.Helper()
 	pins, err := fixtures.ReadPins()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, closing := range []struct {
-		file, step, jobSet, verdict string
-		change                      func(report *types.Report)
-	}{
-		{"closing-passed.txt", "", "v0.13.0", "passed", nil},
-		{"closing-partial.txt", "", "v0.12.0", "partial", nil},
-		{"closing-one-step.txt", "8", "v0.13.0", "partial", nil},
-		{"closing-failed.txt", "", "v0.12.0", "failed", func(report *types.Report) {
-			fails(report, 4, "Step 4 fragile «하나가 죽으면 전부 다시 시작한다» is not passed: JobSet fragile has not restarted.")
-			skips(report, 8, "step 4 failed")
-		}},
-		{"closing-interrupted.txt", "", "v0.13.0", "failed", func(report *types.Report) {
-			report.SuiteSucceeded = false
-			for step := 5; step <= 8; step++ {
-				skips(report, step, "")
-			}
-			for i := range report.SpecReports {
-				if spec := &report.SpecReports[i]; spec.LeafNodeLabels[0] == "step-5" {
-					spec.State, spec.Failure = types.SpecStateAborted, types.Failure{Message: "The run was interrupted while waiting"}
-					break
-				}
-			}
-		}},
-		{"closing-wrong-world.txt", "", "", "failed", func(report *types.Report) {
-			report.SuiteSucceeded = false
-			report.SpecReports = types.SpecReports{{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStateFailed,
-				Failure: types.Failure{Message: "This is not the lab, so no step was run: there is no LocalQueue lq in namespace ml.\n\n ✗ …"}}}
-		}},
-		{"closing-skipped.txt", "", "v0.13.0", "partial", func(report *types.Report) { skips(report, 3, "told to skip") }},
-		{"closing-elsewhere.txt", "", "v0.13.0", "failed", func(report *types.Report) { report.SuiteSucceeded = false }},
-	} {
-		t.Run(closing.file, func(t *testing.T) {
-			plan, err := lab.MakePlan(lab.Steps(), closing.step)
-			if err != nil {
-				t.Fatal(err)
-			}
-			report := ran(plan)
-			if closing.change != nil {
-				closing.change(&report)
-			}
-			site := &lab.Site{Kubernetes: "v1.36.3", JobSet: lab.Manager{Version: closing.jobSet}, Kueue: lab.Manager{Version: "v0.19.2"}}
-			told := lab.Close(report, plan, site, pins)
-			if told.Verdict != closing.verdict {
-				t.Errorf("the verdict is %s, not %s", told.Verdict, closing.verdict)
+	plan, err := lab.MakePlan(lab.Steps(), of.step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := ran(plan)
+	if of.change != nil {
+		of.change(&report)
+	}
+	site := &lab.Site{Kubernetes: "v1.36.3", JobSet: lab.Manager{Version: of.jobSet}, Kueue: lab.Manager{Version: "v0.19.2"}}
+	if of.jobSet == "gone" {
+		site = &lab.Site{Unreachable: errors.New("connection refused")}
+	}
+	return lab.Close(report, plan, site, pins)
+}
+
+func TestJudgeClosing(t *testing.T) {
+	for _, of := range runs {
+		t.Run(of.name, func(t *testing.T) {
+			told := end(t, of)
+			if told.Verdict != of.verdict {
+				t.Errorf("the verdict is %s, not %s", told.Verdict, of.verdict)
 			}
 			told.Lies = [][]string{{"work directory", "/lab/gsb-jobset"}, {"reports", "/lab/closing.txt"}}
-			golden(t, closing.file, told.String()+"\n")
+			golden(t, "closing-"+of.name+".txt", told.String()+"\n")
 		})
 	}
 }

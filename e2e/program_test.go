@@ -39,7 +39,7 @@ func program(args []string) int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand(), listCommand())
+	root.AddCommand(runCommand(), planCommand(), listCommand(), repeatCommand(), summaryCommand())
 	root.SetArgs(args)
 	err := root.Execute()
 	var told status
@@ -51,6 +51,31 @@ func program(args []string) int {
 	}
 	fmt.Fprintf(os.Stderr, "Nothing was run: %v\n", err)
 	return lab.ExitNotRun
+}
+
+// A plan stands between a request and the lab that is made for it: a request that
+// cannot be met is refused before, and if the lab does not come to be, the verdict
+// of an earlier run is not there to be taken for this one's.
+func planCommand() *cobra.Command {
+	given := surroundings{}
+	command := &cobra.Command{Use: "plan", Short: "Say what a run would do, and leave a verdict of \"not run\" until one has", Args: cobra.NoArgs}
+	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence go")
+	given.flag(command, "step", "STEP", "one step, by number or name, with what it needs")
+	reason := command.Flags().String("reason", "no walk has begun: what comes before it still goes on, or has failed or been interrupted", "why none has, for the verdict")
+	command.RunE = func(*cobra.Command, []string) error {
+		plan, err := lab.MakePlan(lab.Steps(), given.getenv("STEP"))
+		if err != nil {
+			return status(refuseToRun(given.getenv, err))
+		}
+		root, err := lab.Root()
+		if err != nil {
+			return err
+		}
+		lab.Places(given.getenv, root).SaveRefusal(errors.New(*reason))
+		fmt.Println(lab.Listing(append(plan.First, plan.Asked...)))
+		return nil
+	}
+	return command
 }
 
 func listCommand() *cobra.Command {
@@ -93,7 +118,16 @@ func (s surroundings) getenv(variable string) string {
 
 func runCommand() *cobra.Command {
 	given := surroundings{}
-	command := &cobra.Command{Use: "run", Short: "Walk the steps as a learner would, and judge each", Args: cobra.NoArgs}
+	command := &cobra.Command{Use: "run", Short: "Walk the steps as a learner would, and judge each"}
+	// A slip of the pen must not leave an earlier run's verdict standing either.
+	refuse := func(_ *cobra.Command, err error) error { return status(refuseToRun(given.getenv, err)) }
+	command.SetFlagErrorFunc(refuse)
+	command.Args = func(c *cobra.Command, args []string) error {
+		if err := cobra.NoArgs(c, args); err != nil {
+			return refuse(c, err)
+		}
+		return nil
+	}
 	given.flag(command, "kubeconfig", "LAB_KUBECONFIG", "the kubeconfig of the lab; no other is ever used")
 	given.flag(command, "workdir", "LAB_WORKDIR", "the folder that stands for /root/gsb-jobset")
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence go")

@@ -40,20 +40,8 @@ const cleaningUp = time.Minute
 // walk is the whole run, and returns its exit status. What is wrong with how it
 // was called is told before anything is looked at, and nothing runs.
 func walk(getenv func(string) string) int {
-	plan, err := lab.MakePlan(lab.Steps(), getenv("STEP"))
-	if err != nil {
-		return refuseToRun(err)
-	}
-	run.plan = plan
-	root, err := lab.Root()
-	if err != nil {
-		return refuseToRun(err)
-	}
-	if run.settings, err = lab.ReadSettings(getenv, root); err != nil {
-		return refuseToRun(err)
-	}
-	if run.world, err = lab.Connect(run.settings); err != nil {
-		return refuseToRun(err)
+	if err := prepare(getenv); err != nil {
+		return refuseToRun(getenv, err)
 	}
 	// What the client libraries log is for a failure's timeline, not for the
 	// reader of a run.
@@ -68,23 +56,51 @@ func walk(getenv func(string) string) int {
 
 	gomega.RegisterFailHandler(Fail)
 	lab.SetWaits()
-	plan.Define(func() *lab.World { return run.world })
-	RunSpecs(&outcome{}, "JobSet lab", suite, reporter)
+	run.plan.Define(func() *lab.World { return run.world })
+	succeeded := RunSpecs(&outcome{}, "JobSet lab", suite, reporter)
+	if closing, overruled := run.closing.Overrule(succeeded); overruled {
+		run.closing = closing
+		if err := run.settings.SaveClosing(closing); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
 	fmt.Printf("\n%s\n", run.closing)
 	return run.closing.Exit()
 }
 
-// refuseToRun tells one error and nothing around it.
-func refuseToRun(err error) int {
+// prepare reads what is asked for and of which lab, without a word to the cluster.
+func prepare(getenv func(string) string) error {
+	root, err := lab.Root()
+	if err != nil {
+		return err
+	}
+	if run.plan, err = lab.MakePlan(lab.Steps(), getenv("STEP")); err != nil {
+		return err
+	}
+	if run.settings, err = lab.ReadSettings(getenv, root); err != nil {
+		return err
+	}
+	if run.world, err = lab.Connect(run.settings); err != nil {
+		return err
+	}
+	return run.settings.Begin()
+}
+
+// refuseToRun tells one error and nothing around it, and leaves it as the verdict.
+func refuseToRun(getenv func(string) string, err error) int {
 	fmt.Fprintf(os.Stderr, "Nothing was run: %v\n", err)
-	run.settings.SaveRefusal(err)
+	if root, lost := lab.Root(); lost == nil {
+		lab.Places(getenv, root).SaveRefusal(err)
+	}
 	return lab.ExitNotRun
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	DeferCleanup(run.world.HeedInterrupts())
-	must(run.world.ClearReports())
-	run.site = run.world.Survey(ctx)
+	must(run.world.ClearEvidence())
+	looking, looked := run.world.Heeding(ctx)
+	defer looked()
+	run.site = run.world.Survey(looking)
 	run.world.EndIfInterrupted("while the lab was looked at, before any step.")
 	run.findings = lab.Preflight(run.site, run.world.Pins)
 	if wrong := lab.WrongWorld(run.findings); wrong != "" {

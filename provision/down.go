@@ -38,7 +38,11 @@ func (l *Lab) nodeLogs(ctx context.Context, k *kindCluster) string {
 	if exists, err := k.exists(); err != nil || !exists {
 		return "there is no node to take logs from"
 	}
-	folder := filepath.Join(l.Checkout, ".lab", "evidence", "node")
+	reports := os.Getenv("LAB_REPORTS")
+	if reports == "" {
+		reports = filepath.Join(l.Checkout, ".lab")
+	}
+	folder := filepath.Join(reports, "evidence", "node")
 	if err := k.ExportLogs(ctx, folder); err != nil {
 		return fmt.Sprintf("the node's logs are in %s, not all of them: %s", folder, firstLine(err))
 	}

@@ -117,6 +117,7 @@ func (r *Result) take(reports types.SpecReports) {
 			r.State, r.Why = notRun, or(report.Failure.Message, endedBefore)
 		}
 	}
+	r.Seconds = seconds(time.Duration(r.Seconds * float64(time.Second)))
 }
 
 // judge gives the verdict. It is passed only if every step was run and passed,
@@ -135,16 +136,10 @@ func (c Closing) judge(report types.Report, plan Plan, site *Site, pins fixtures
 			return failed, firstLine(setup.Failure.Message)
 		}
 	}
-	var wrong, missing []string
-	for _, result := range append(slices.Clone(c.Steps), c.Mistakes...) {
-		switch result.State {
-		case failed:
-			wrong = append(wrong, fmt.Sprintf("step %d %s %s", result.Number, result.Name, result.Why))
-		case notRun:
-			missing = append(missing, fmt.Sprint(result.Number))
-		}
-	}
+	wrong, missing := c.short()
 	switch {
+	case len(c.Steps) == 0:
+		return failed, "this suite has no step"
 	case len(wrong) == 1:
 		return failed, wrong[0]
 	case len(wrong) > 1:
@@ -155,10 +150,10 @@ func (c Closing) judge(report types.Report, plan Plan, site *Site, pins fixtures
 		return failed, "the lab was never looked at"
 	}
 	var partly []string
-	if !plan.Whole {
-		partly = append(partly, fmt.Sprintf("only step %d was asked for, and it passed", plan.Asked[0].Number))
-	} else if len(missing) > 0 {
+	if len(missing) > 0 {
 		partly = append(partly, "not run: "+strings.Join(missing, ", "))
+	} else if !plan.Whole {
+		partly = append(partly, fmt.Sprintf("only step %d was asked for, and it passed", plan.Asked[0].Number))
 	}
 	astray := site.Versions().Astray(pins)
 	if len(partly) == 0 && len(astray) > 0 {
@@ -168,4 +163,26 @@ func (c Closing) judge(report types.Report, plan Plan, site *Site, pins fixtures
 		return partial, strings.Join(partly, "; ")
 	}
 	return passed, "every step was done and passed, on the versions that the lab pins"
+}
+
+// short says which steps and mistakes failed, and which of those that were asked
+// for did not run.
+func (c Closing) short() (wrong, missing []string) {
+	for _, step := range c.Steps {
+		switch {
+		case step.State == failed:
+			wrong = append(wrong, fmt.Sprintf("step %d %s %s", step.Number, step.Name, step.Why))
+		case step.State == notRun && step.Why != notAskedFor:
+			missing = append(missing, fmt.Sprintf("step %d", step.Number))
+		}
+	}
+	for _, mistake := range c.Mistakes {
+		switch mistake.State {
+		case failed:
+			wrong = append(wrong, fmt.Sprintf("the mistake %s of step %d %s", mistake.Name, mistake.Number, mistake.Why))
+		case notRun:
+			missing = append(missing, "the mistake "+mistake.Name)
+		}
+	}
+	return wrong, missing
 }

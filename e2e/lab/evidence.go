@@ -16,12 +16,9 @@ import (
 // logLines bounds each log in the evidence.
 const logLines = 2000
 
-// ClearReports takes away what earlier walks reported, and of the evidence no
-// other: what made the lab may keep its own beside it.
-func (w *World) ClearReports() error {
-	if err := w.Settings.forget(); err != nil {
-		return err
-	}
+// ClearEvidence takes away what earlier walks left behind, and no other evidence:
+// what made the lab may keep its own beside it.
+func (w *World) ClearEvidence() error {
 	for _, folder := range append(w.Settings.evidenceFolders(), w.Settings.snapshots(), w.Settings.home()) {
 		if err := os.RemoveAll(folder); err != nil {
 			return fmt.Errorf("removing the evidence of an earlier run: %w", err)

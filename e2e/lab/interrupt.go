@@ -53,8 +53,8 @@ func (w *World) EndIfInterrupted(during string) {
 	}
 }
 
-// heeding returns the context of a spec, which ends with an interrupt too.
-func (w *World) heeding(spec context.Context) (context.Context, context.CancelFunc) {
+// Heeding returns the context of a spec, which ends with an interrupt too.
+func (w *World) Heeding(spec context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(spec)
 	stop := context.AfterFunc(w.running, cancel)
 	return ctx, func() {

@@ -34,26 +34,17 @@ type Settings struct {
 // below which the defaults lie. Neither the user's own kubeconfig nor the one of
 // a pod is ever fallen back to: a run must not walk over a cluster by accident.
 func ReadSettings(getenv func(string) string, root string) (Settings, error) {
-	settings := Settings{
-		Kubeconfig: getenv("LAB_KUBECONFIG"),
-		WorkDir:    or(getenv("LAB_WORKDIR"), filepath.Join(root, ".lab", "gsb-jobset")),
-		Reports:    or(getenv("LAB_REPORTS"), filepath.Join(root, ".lab")),
-		Image:      strings.TrimSpace(getenv("LAB_IMAGE")),
-		Keep:       getenv("KEEP") == "1",
-		Fresh:      getenv("FRESH") == "1",
-	}
+	settings := Places(getenv, root)
+	settings.Image = strings.TrimSpace(getenv("LAB_IMAGE"))
+	settings.Keep, settings.Fresh = getenv("KEEP") == "1", getenv("FRESH") == "1"
 	if settings.Image != "" && !imageName.MatchString(settings.Image) {
 		return settings, fmt.Errorf("LAB_IMAGE is %q, which is no image's name; one is busybox:1.35.0 or registry.local:5000/tools/busybox:1", settings.Image)
 	}
 	if settings.Kubeconfig == "" {
-		return settings, errors.New("LAB_KUBECONFIG does not say which lab to walk.\n" +
-			"  To make one:          make up steps\n" +
-			"  To name one you have: make steps LAB_KUBECONFIG=/path/to/its/kubeconfig")
+		return settings, errors.New("LAB_KUBECONFIG does not say which lab to walk.\n" + howToName)
 	}
 	if _, err := os.Stat(settings.Kubeconfig); err != nil {
-		return settings, fmt.Errorf("LAB_KUBECONFIG names a file that cannot be read: %w.\n"+
-			"  To make a lab:        make up steps\n"+
-			"  To name one you have: make steps LAB_KUBECONFIG=/path/to/its/kubeconfig", err)
+		return settings, fmt.Errorf("LAB_KUBECONFIG names a file that cannot be read: %w.\n%s", err, howToName)
 	}
 	if err := writable(settings.Reports); err != nil {
 		return settings, fmt.Errorf("the reports cannot be written: %w.\n"+
@@ -74,7 +65,7 @@ func Root() (string, error) {
 		return "", fmt.Errorf("finding out where this runs: %w", err)
 	}
 	for at := here; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "fixtures", "lab", "lab.yaml")); err == nil {
+		if isCheckout(at) {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {

@@ -69,7 +69,7 @@ func TestAnImagesNameIsLookedAtBeforeAnyStep(t *testing.T) {
 }
 
 func TestTheDirectoriesAreMade(t *testing.T) {
-	root := t.TempDir()
+	root := checkout(t)
 	settings, err := ReadSettings(environment(map[string]string{"LAB_KUBECONFIG": kubeconfigFile(t)}), root)
 	if err != nil {
 		t.Fatal(err)

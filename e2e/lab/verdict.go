@@ -69,6 +69,21 @@ func (c Closing) Exit() int {
 	return ExitFailed
 }
 
+// Overrule fails a closing that is better than what Ginkgo says of the run in the
+// end: what goes wrong after the closing was made, such as a report that cannot be
+// written, fails the run too. It tells whether it changed anything.
+func (c Closing) Overrule(succeeded bool) (Closing, bool) {
+	switch {
+	case c.Verdict == "":
+		c.Verdict, c.Reason = failed, "the run ended without its closing; what went wrong is told above"
+	case !succeeded && (c.Verdict == passed || c.Verdict == partial):
+		c.Verdict, c.Reason = failed, "something went wrong after the last step; it is told above"
+	default:
+		return c, false
+	}
+	return c, true
+}
+
 // Machine is the closing for a program to read.
 func (c Closing) Machine() Verdict {
 	return Verdict{Schema: 1, Verdict: c.Verdict, Reason: c.Reason, Suite: Commit, Started: c.Started, Seconds: c.Seconds,
@@ -97,23 +112,45 @@ func wanted(pins fixtures.Pins) Versions { return Versions{JobSet: pins.JobSet, 
 
 func (s Settings) verdictPath() string { return filepath.Join(s.Reports, "verdict.json") }
 
-// SaveRefusal leaves a verdict of a run that did not even begin. Where the reports
-// cannot be written there is nothing more to say than what was told already.
+// Begin takes away what an earlier run said, so that nobody takes it for this
+// one's, and leaves a verdict that stands if this run is killed before its end.
+func (s Settings) Begin() error {
+	if err := s.forget(); err != nil {
+		return err
+	}
+	return s.save(withoutRun(failed, "the run has not come to its end: it still goes on, or it was killed"))
+}
+
+// SaveRefusal leaves a verdict of a run that did not even begin, in the place of
+// an earlier run's. Where it cannot be written there is nothing more to say than
+// what was told already.
 func (s Settings) SaveRefusal(refusal error) {
 	if s.Reports == "" {
 		return
 	}
-	refused := Verdict{Schema: 1, Verdict: notRun, Reason: refusal.Error(), Suite: Commit, Started: time.Now()}
-	if pins, err := fixtures.ReadPins(); err == nil {
-		refused.Wanted = wanted(pins)
+	if err := s.forget(); err != nil {
+		return
 	}
-	_ = s.save(refused)
+	_ = s.save(withoutRun(notRun, refusal.Error()))
 }
 
+// withoutRun is a verdict that no run has given.
+func withoutRun(verdict, reason string) Verdict {
+	v := Verdict{Schema: 1, Verdict: verdict, Reason: reason, Suite: Commit, Started: time.Now()}
+	if pins, err := fixtures.ReadPins(); err == nil {
+		v.Wanted = wanted(pins)
+	}
+	return v
+}
+
+// save replaces the verdict in one go: who reads it meanwhile reads one or the other.
 func (s Settings) save(verdict Verdict) error {
 	content, err := json.MarshalIndent(verdict, "", "  ")
 	if err == nil {
-		err = os.WriteFile(s.verdictPath(), append(content, '\n'), 0o644)
+		err = os.WriteFile(s.verdictPath()+".new", append(content, '\n'), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(s.verdictPath()+".new", s.verdictPath())
 	}
 	if err != nil {
 		return fmt.Errorf("saving the verdict: %w", err)
@@ -121,12 +158,28 @@ func (s Settings) save(verdict Verdict) error {
 	return nil
 }
 
-// forget takes an earlier run's verdict away, so that nobody takes it for this one's.
+// forget takes an earlier run's reports away, and makes the folder for this one's.
 func (s Settings) forget() error {
-	for _, path := range []string{s.verdictPath(), s.closingPath()} {
+	if err := os.MkdirAll(s.Reports, 0o755); err != nil {
+		return fmt.Errorf("making the folder of the reports: %w", err)
+	}
+	for _, path := range []string{s.verdictPath(), s.closingPath(), s.JUnitReport(), s.SpecsReport(), s.repeatsPath()} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing the verdict of an earlier run: %w", err)
+			return fmt.Errorf("removing the report of an earlier run: %w", err)
 		}
 	}
 	return nil
+}
+
+// ReadVerdict reads the verdict that lies in the folder of the reports.
+func (s Settings) ReadVerdict() (Verdict, error) {
+	var verdict Verdict
+	content, err := os.ReadFile(s.verdictPath())
+	if err == nil {
+		err = json.Unmarshal(content, &verdict)
+	}
+	if err != nil {
+		return verdict, fmt.Errorf("reading the verdict: %w", err)
+	}
+	return verdict, nil
 }

@@ -146,7 +146,7 @@ func calledBy(label, otherwise string) string {
 func it(text string, world func() *World, body func(ctx context.Context), decorators ...any) {
 	ginkgo.It(text, append(decorators, func(spec ginkgo.SpecContext) {
 		world().EndIfInterrupted("before this was begun.")
-		ctx, cancel := world().heeding(spec)
+		ctx, cancel := world().Heeding(spec)
 		defer cancel()
 		body(ctx)
 	})...)

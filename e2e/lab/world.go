@@ -45,9 +45,7 @@ func Connect(settings Settings) (*World, error) {
 	}
 	config, err := readKubeconfig(settings.Kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a kubeconfig that can be used: %w.\n"+
-			"  To make a lab:        make up steps\n"+
-			"  To name one you have: make steps LAB_KUBECONFIG=/path/to/its/kubeconfig", settings.Kubeconfig, err)
+		return nil, fmt.Errorf("%s is not a kubeconfig that can be used: %w.\n%s", settings.Kubeconfig, err, howToName)
 	}
 	// A look is eight lists, and looks come close upon each other.
 	config.QPS, config.Burst = 100, 200

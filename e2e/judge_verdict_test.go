@@ -1,0 +1,116 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/onsi/ginkgo/v2/types"
+
+	"gsb.test/jobset-e2e/e2e/lab"
+)
+
+// exits are the exit statuses that README.md promises.
+var exits = map[string]int{"passed": 0, "partial": 3, "failed": 1, "not run": 2}
+
+// What a program reads of a run, whole, and the exit status that goes with it.
+func TestJudgeVerdict(t *testing.T) {
+	was := lab.Commit
+	t.Cleanup(func() { lab.Commit = was })
+	lab.Commit = "0123456789abcdef0123456789abcdef01234567"
+	for _, of := range runs {
+		t.Run(of.name, func(t *testing.T) {
+			closing := end(t, of)
+			closing.Findings = []lab.Finding{{What: "cluster", Says: "https://127.0.0.1:6443 answers"}}
+			if closing.Exit() != exits[of.verdict] {
+				t.Errorf("a verdict of %s exits %d, not %d", of.verdict, closing.Exit(), exits[of.verdict])
+			}
+			content, err := json.MarshalIndent(closing.Machine(), "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains([]string{"passed", "partial", "failed", "interrupted", "unreachable"}, of.name) {
+				golden(t, "verdict-"+of.name+".json", string(content)+"\n")
+			}
+		})
+	}
+}
+
+// However one spec of a whole and otherwise perfect run ends, the run is passed
+// only if that spec was.
+func TestJudgeNeverPassesWhatDidNotAllRun(t *testing.T) {
+	whole := closed{jobSet: "v0.13.0"}
+	plan, err := lab.MakePlan(lab.Steps(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range ran(plan).SpecReports {
+		for _, state := range []types.SpecState{types.SpecStateSkipped, types.SpecStatePending, types.SpecStateFailed, types.SpecStatePanicked,
+			types.SpecStateInterrupted, types.SpecStateAborted, types.SpecStateTimedout, types.SpecStateInvalid} {
+			of := whole
+			of.change = func(report *types.Report) {
+				report.SpecReports[at].State = state
+				report.SuiteSucceeded = !state.Is(types.SpecStateFailureStates)
+			}
+			if closing := end(t, of); closing.Exit() == lab.ExitPassed {
+				t.Errorf("spec %d %s: %s: %s", at, state, closing.Verdict, closing.Reason)
+			}
+		}
+		of := whole
+		of.change = func(report *types.Report) {
+			label := report.SpecReports[at].LeafNodeLabels[0]
+			report.SpecReports = slices.DeleteFunc(report.SpecReports, func(s types.SpecReport) bool { return s.LeafNodeLabels[0] == label })
+		}
+		if closing := end(t, of); closing.Exit() == lab.ExitPassed {
+			t.Errorf("spec %d is not in the report: %s: %s", at, closing.Verdict, closing.Reason)
+		}
+	}
+	if closing := end(t, whole); closing.Exit() != lab.ExitPassed {
+		t.Errorf("a run in which all passed is %s: %s", closing.Verdict, closing.Reason)
+	}
+}
+
+// What Ginkgo says in the end outweighs a closing that was made before it.
+func TestJudgeOverrules(t *testing.T) {
+	for verdict, exit := range exits {
+		closing, overruled := lab.Closing{Verdict: verdict, Reason: "…"}.Overrule(false)
+		if wanted := max(exit%3, 1); closing.Exit() != wanted || overruled != (exit%3 == 0) {
+			t.Errorf("%s, and then something failed: %s, exit %d", verdict, closing.Verdict, closing.Exit())
+		}
+		if closing, overruled = (lab.Closing{Verdict: verdict}).Overrule(true); closing.Exit() != exit || overruled {
+			t.Errorf("%s, and nothing failed: %s, exit %d", verdict, closing.Verdict, closing.Exit())
+		}
+	}
+	for _, succeeded := range []bool{true, false} {
+		if closing, overruled := (lab.Closing{}).Overrule(succeeded); closing.Exit() != lab.ExitFailed || !overruled || closing.Reason == "" {
+			t.Errorf("no closing at all: %+v, exit %d", closing, closing.Exit())
+		}
+	}
+}
+
+func TestJudgeBeginLeavesNothingOfAnEarlierRun(t *testing.T) {
+	settings := lab.Settings{Reports: t.TempDir()}
+	earlier := end(t, closed{jobSet: "v0.13.0"})
+	if err := settings.SaveClosing(earlier); err != nil {
+		t.Fatal(err)
+	}
+	if verdict, err := settings.ReadVerdict(); err != nil || verdict.Verdict != "passed" {
+		t.Fatalf("the earlier verdict is %+v, %v", verdict, err)
+	}
+	if err := os.WriteFile(settings.JUnitReport(), []byte("<testsuites/>"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := settings.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(settings.Reports, "*"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("what is left: %q, %v", left, err)
+	}
+	// This is what there is if the program is killed now.
+	if verdict, err := settings.ReadVerdict(); err != nil || verdict.Verdict != "failed" || verdict.Wanted.JobSet == "" {
+		t.Errorf("the verdict of a run that was killed is %+v, %v", verdict, err)
+	}
+}

@@ -1,0 +1,41 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"gsb.test/jobset-e2e/e2e/lab"
+)
+
+// summaryCommand tells what the reports say as Markdown, where GitHub shows a
+// job's summary or, on any other machine, here.
+func summaryCommand() *cobra.Command {
+	given := surroundings{}
+	command := &cobra.Command{Use: "summary", Short: "Tell the last run's closing as Markdown", Args: cobra.NoArgs}
+	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence lie")
+	given.flag(command, "append-to", "GITHUB_STEP_SUMMARY", "the file to add it to, instead of printing it")
+	command.RunE = func(*cobra.Command, []string) error {
+		root, err := lab.Root()
+		if err != nil {
+			return err
+		}
+		told := lab.Places(given.getenv, root).Summary()
+		path := given.getenv("GITHUB_STEP_SUMMARY")
+		if path == "" {
+			fmt.Print(told)
+			return nil
+		}
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return fmt.Errorf("adding to the job's summary: %w", err)
+		}
+		defer file.Close()
+		if _, err := file.WriteString(told); err != nil {
+			return fmt.Errorf("adding to the job's summary: %w", err)
+		}
+		return nil
+	}
+	return command
+}
