@@ -33,7 +33,9 @@ func BeTheManifestOf(j JobSet) types.GomegaMatcher {
 		}
 		namespace := j.snapshot.Namespace
 		if written.Namespace != "" && written.Namespace != namespace {
-			return refuse("The JobSet in %s is for namespace %s; the lab wants it in %s.", f.Name, written.Namespace, namespace).
+			return refuse(tell("%s 파일의 JobSet 은 네임스페이스가 %s 인데, %s 네임스페이스여야 합니다.",
+				"The JobSet in %s is for namespace %s; the lab asks for it in %s.", f.Name, written.Namespace, namespace),
+				"The JobSet in %s is for namespace %s; the lab wants it in %s.", f.Name, written.Namespace, namespace).
 				with("metadata.namespace", namespace, written.Namespace)
 		}
 		if r := j.absent(); r != nil {
@@ -48,7 +50,9 @@ func BeTheManifestOf(j JobSet) types.GomegaMatcher {
 		if path == "" {
 			path, inFile, inCluster = firstDifference("spec", generic(written.Spec), generic(j.live.Spec))
 		}
-		return refuse("The JobSet in %s is not the one that stands in the cluster: %s differs.", f.Name, path).
+		return refuse(tell("%s 파일의 내용이 클러스터에 있는 JobSet %s 의 내용과 다릅니다(%s).",
+			"What %s says is not what JobSet %s in the cluster says (%s).", f.Name, j.Name, path),
+			"The JobSet in %s is not the one that stands in the cluster: %s differs.", f.Name, path).
 			with(path, inFile+" (in the file)", inCluster+" (in the cluster)")
 	})
 }
@@ -67,7 +71,8 @@ func (f File) jobSet(name string) (*jobsetv1.JobSet, *Refusal) {
 			err = yaml.Unmarshal(document, &found)
 		}
 		if err != nil {
-			return nil, refuse("The file %s is not YAML that a JobSet can be read from.", f.Name).
+			return nil, refuse(tell("%s 파일을 YAML 로 읽을 수 없습니다.", "The file %s cannot be read as the YAML of a JobSet.", f.Name),
+				"The file %s is not YAML that a JobSet can be read from.", f.Name).
 				with(f.Name, "the JobSet "+name, strings.Join(strings.Fields(err.Error()), " "))
 		}
 		group, _, _ := strings.Cut(found.APIVersion, "/")
@@ -78,7 +83,8 @@ func (f File) jobSet(name string) (*jobsetv1.JobSet, *Refusal) {
 			others = append(others, strings.TrimPrefix(fmt.Sprintf("%s %s %s", found.APIVersion, found.Kind, found.Name), " "))
 		}
 	}
-	return nil, refuse("The file %s has no JobSet %s in it.", f.Name, name).
+	return nil, refuse(tell("%s 파일에 이름이 %s 인 JobSet 이 적혀 있지 않습니다.", "The file %s has no JobSet named %s in it.", f.Name, name),
+		"The file %s has no JobSet %s in it.", f.Name, name).
 		with("content", jobsetv1.GroupVersion.String()+" JobSet "+name, list(others))
 }
 
