@@ -70,6 +70,11 @@ func command() *cobra.Command {
 			return lab(func(l *provision.Lab, ctx context.Context) error { return l.With(ctx, args) })(c, args)
 		}}
 	with.Flags().SetInterspersed(false) // the command's flags are the command's
+	check := &cobra.Command{Use: "check [ARG ...]", Short: "Grade a learner's work on the lab; the arguments are those of lab-e2e check",
+		DisableFlagParsing: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			return lab(func(l *provision.Lab, ctx context.Context) error { return l.Check(ctx, args) })(c, args)
+		}}
 	root.AddCommand(
 		&cobra.Command{Use: "up", Short: "Make the lab; a lab that stands is checked and mended", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Up)},
@@ -82,6 +87,7 @@ func command() *cobra.Command {
 		&cobra.Command{Use: "bench", Short: "Time the lab's coming up, our way against the plain way", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Bench)},
 		with,
+		check,
 	)
 	return root
 }
