@@ -26,7 +26,7 @@ func HaveRoles(wanted ...string) types.GomegaMatcher {
 		if slices.Equal(slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(wanted))) {
 			return nil
 		}
-		return refuse(tell("JobSet %s 의 역할이 %s 인데, 실습의 역할은 %s 둘입니다.", "JobSet %s has the roles %s; the lab asks for %s.",
+		return refuse(tell("JobSet %s 의 역할이 %s 인데, 실습의 역할은 %s 입니다.", "JobSet %s has the roles %s; the lab asks for %s.",
 			j.Name, list(found), list(wanted)), "JobSet %s does not have the roles that the lab asks for.", j.Name).
 			with("replicatedJobs", list(wanted), list(found))
 	})
@@ -44,9 +44,13 @@ func HaveOneJobOf(pods int32) types.GomegaMatcher {
 		if r.fields.Replicas == 1 && parallelism == pods && completions == pods {
 			return nil
 		}
-		return refuse(tell("JobSet %[1]s 의 %[2]s 역할이 Job %[3]d벌에 한 벌마다 파드 %[4]d개(동시에)·%[5]d개(모두)인데, 실습에서는 Job 1벌에 파드 %[6]d개입니다.",
-			"Role %[2]s of JobSet %[1]s has replicas %[3]d, parallelism %[4]d and completions %[5]d; the lab asks for 1 Job whose pods are %[6]d.",
-			r.of.Name, r.Name, r.fields.Replicas, parallelism, completions, pods),
+		found := Words{KO: fmt.Sprintf("Job %d벌, 파드 %d개", r.fields.Replicas, parallelism), EN: jobsOf(r.fields.Replicas, parallelism)}
+		if parallelism != completions {
+			found.KO = fmt.Sprintf("Job %d벌, 파드는 동시에 %d개 모두 %d개", r.fields.Replicas, parallelism, completions)
+			found.EN += fmt.Sprintf(" at once and %d in all", completions)
+		}
+		return refuse(tell("JobSet %s 의 %s 역할이 "+found.KO+"인데, Job 1벌, 파드 %d개여야 합니다.",
+			"JobSet %s has "+found.EN+" in role %s; the lab asks for 1 Job of %d.", r.of.Name, r.Name, pods),
 			"Role %s of JobSet %s is %s; the lab wants %s.", r.Name, r.of.Name,
 			jobsOf(r.fields.Replicas, parallelism), jobsOf(1, pods)).
 			with("replicas (Jobs)", 1, r.fields.Replicas).
@@ -63,8 +67,12 @@ func AskForGPUs(wanted int64) types.GomegaMatcher {
 		}
 		resource := r.of.snapshot.GPUResource
 		if found := gpusOf(r.fields.Template.Spec.Template.Spec, resource); found != wanted {
-			words := tell("JobSet %s 의 %s 역할은 파드마다 GPU %d장을 쓰는데, 실습에서는 %d장입니다.",
-				"Each pod of JobSet %s's role %s uses %d of the GPUs; the lab asks for %d.", r.of.Name, r.Name, found, wanted)
+			words := tell("JobSet %s 의 %s 역할은 파드마다 GPU 를 %d장 쓰는데, %d장이어야 합니다.",
+				"JobSet %s has a role %s whose pods use %d × GPU each; it should be %d.", r.of.Name, r.Name, found, wanted)
+			if wanted == 0 {
+				words = tell("JobSet %s 의 %s 역할이 GPU 를 쓰는데, 이 단계의 JobSet 에는 GPU 가 없어야 합니다.",
+					"JobSet %s has a role %s that uses GPUs; in this step it should use none.", r.of.Name, r.Name)
+			}
 			return refuse(words, "Each pod of role %s of JobSet %s asks for %s; the lab wants %s.", r.Name, r.of.Name,
 				gpus(found), gpus(wanted)).with(resource+" a pod", wanted, found)
 		}
@@ -84,6 +92,11 @@ func gpusOf(pod corev1.PodSpec, resource string) int64 {
 		total += amount.Value()
 	}
 	return total
+}
+
+// hasJob tells whether any Job of the role is there.
+func (r ReplicatedJob) hasJob() bool {
+	return slices.ContainsFunc(r.of.jobs(), func(job batchv1.Job) bool { return job.Labels[jobsetv1.ReplicatedJobNameKey] == r.Name })
 }
 
 // jobDone tells whether a Job of the role is Complete or was ever seen so.

@@ -66,31 +66,30 @@ func SucceedWhenAnyOf(role string) types.GomegaMatcher {
 		if policy == nil {
 			policy = &jobsetv1.SuccessPolicy{Operator: jobsetv1.OperatorAll}
 		}
-		targets, inKorean := "every role", "모든"
+		targets := "every role"
 		if len(policy.TargetReplicatedJobs) > 0 {
 			targets = list(policy.TargetReplicatedJobs)
-			inKorean = targets
 		}
 		if policy.Operator == jobsetv1.OperatorAny && slices.Equal(policy.TargetReplicatedJobs, []string{role}) {
 			return nil
 		}
-		finish := jobsThatFinish(policy.Operator, targets)
-		words := tell("JobSet %[1]s 의 성공 조건은 "+inKorean+" 역할의 Job 이 모두 끝나는 것인데, %[2]s 하나만 끝나면 성공이어야 합니다.",
-			"JobSet %[1]s succeeds when "+finish+"; the lab wants it to when %[2]s alone finishes.", j.Name, role)
-		if policy.Operator == jobsetv1.OperatorAny {
-			words = tell("JobSet %[1]s 의 성공 조건은 "+inKorean+" 역할의 Job 이 하나라도 끝나는 것인데, %[2]s 하나만 끝나면 성공이어야 합니다.",
-				"JobSet %[1]s succeeds when "+finish+"; the lab wants it to when %[2]s finishes.", j.Name, role)
-		}
+		finish := jobsThatFinish(policy.Operator, policy.TargetReplicatedJobs)
+		words := tell("JobSet %s 의 성공 조건은 "+finish.KO+" 것인데, %s 역할만 끝나면 성공이어야 합니다.",
+			"JobSet %s succeeds when "+finish.EN+"; it should when role %s alone finishes.", j.Name, role)
 		return refuse(words, "JobSet %s does not succeed when any Job of role %s finishes; it succeeds when %s.",
-			j.Name, role, finish).
+			j.Name, role, finish.EN).
 			with("successPolicy.operator", jobsetv1.OperatorAny, policy.Operator).
 			with("successPolicy.targetReplicatedJobs", role, targets)
 	})
 }
 
-func jobsThatFinish(operator jobsetv1.Operator, targets string) string {
-	if operator == jobsetv1.OperatorAny {
-		return "any Job of " + targets + " finishes"
+func jobsThatFinish(operator jobsetv1.Operator, targets []string) Words {
+	some, all, of := "아무", "모든", "every role"
+	if len(targets) > 0 {
+		some, all, of = list(targets), list(targets), list(targets)
 	}
-	return "all Jobs of " + targets + " have finished"
+	if operator == jobsetv1.OperatorAny {
+		return Words{KO: some + " 역할의 Job 이 하나라도 끝나는", EN: "any Job of " + of + " finishes"}
+	}
+	return Words{KO: all + " 역할의 Job 이 모두 끝나는", EN: "all Jobs of " + of + " have finished"}
 }

@@ -95,14 +95,14 @@ func (f File) names(key string, raw json.RawMessage, wanted []string, fact strin
 	words := tell("%s 파일의 %s 목록에 같은 JobSet 이 두 번 나옵니다.", "The file %s has a JobSet twice in %s.", f.Name, key)
 	for _, name := range found {
 		if !slices.Contains(wanted, name) {
-			words = tell("%s 파일의 %s 목록에 %s 도 있는데, "+which.KO+"만 적어야 합니다.",
+			words = tell("%s 파일의 %s 목록에 %s 도 있는데, "+which.KO+" 만 적어야 합니다.",
 				"The file %[1]s lists %[3]s in %[2]s; only "+which.EN+" should be there.", f.Name, key, name)
 			sentence = fmt.Sprintf("The file %s lists %s in %s; %s %s.", f.Name, name, key, fact, list(wanted))
 		}
 	}
 	for _, name := range wanted {
 		if !slices.Contains(found, name) {
-			words = tell("%s 파일의 %s 목록에 빠진 JobSet 이 있는데, "+which.KO+"은 모두 적어야 합니다.",
+			words = tell("%s 파일의 %s 목록에 빠진 JobSet 이 있는데, "+which.KO+" 은 모두 적어야 합니다.",
 				"The file %s lacks a JobSet in %s; all "+which.EN+" should be there.", f.Name, key)
 			sentence = fmt.Sprintf("The file %s does not list %s in %s; %s %s.", f.Name, name, key, fact, list(wanted))
 		}

@@ -60,12 +60,14 @@ func HaveCompleted() types.GomegaMatcher {
 				"JobSet %s ended Failed and not Completed: %s.", j.Name, said(failed.Reason, failed.Message)).
 				with("state", jobsetv1.JobSetCompleted, j.state())
 		}
-		return refuse(tell("JobSet %s 의 상태가 아직 Completed 가 아닙니다.", "JobSet %s is not Completed yet.", j.Name),
+		return refuse(tell("JobSet %s 의 상태가 아직 Completed 가 아닌데, Completed 가 되어야 합니다.",
+			"JobSet %s is not Completed yet; it should become so.", j.Name),
 			"JobSet %s is not Completed.", j.Name).with("state", jobsetv1.JobSetCompleted, j.state())
 	})
 }
 
-// HaveAJobThatCompleted judges that a Job of the role ran to its end.
+// HaveAJobThatCompleted judges that a Job of the role ran to its end. Whether one
+// that is gone did, a single reading cannot tell, so it leaves that open.
 func HaveAJobThatCompleted() types.GomegaMatcher {
 	return judgement(func(r ReplicatedJob) *Refusal {
 		if refusal := r.absent(); refusal != nil {
@@ -73,6 +75,13 @@ func HaveAJobThatCompleted() types.GomegaMatcher {
 		}
 		if _, done := r.jobDone(); done {
 			return nil
+		}
+		if r.of.snapshot.ReadOnly && !r.hasJob() {
+			gone := refuse(tell("JobSet %s 의 %s Job 이 이미 지워져서 끝났는지는 보지 않았습니다.",
+				"Whether JobSet %s's %s Job has completed was not looked at: it is gone.", r.of.Name, r.Name),
+				"The %s Job of JobSet %s is gone.", r.Name, r.of.Name)
+			gone.Open = true
+			return gone
 		}
 		return refuse(tell("JobSet %s 에서 끝난(Complete) %s Job 을 볼 수 없습니다.", "JobSet %s shows no %s Job that has completed.", r.of.Name, r.Name),
 			"No %s Job of JobSet %s has completed.", r.Name, r.of.Name).
