@@ -19,6 +19,10 @@ type Grading struct {
 	Passed bool `json:"passed"` // every step that was asked for
 	// Suite is the commit that the suite was built from.
 	Suite string `json:"suite"`
+	// Cluster is the API server's URL, and WorkDir the directory that stands for
+	// /root/gsb-jobset.
+	Cluster string `json:"cluster,omitempty"`
+	WorkDir string `json:"workDirectory,omitempty"`
 	// Error is why nothing could be looked at; there are no steps then.
 	Error string  `json:"error,omitempty"`
 	Steps []Grade `json:"steps"`
@@ -74,7 +78,7 @@ func Ungraded(why error) Grading {
 func (w *World) Check(ctx context.Context, steps []Step) (Grading, error) {
 	if _, err := w.answers(ctx); err != nil {
 		nobody := unreachable(&Site{Server: w.config.Host, Kubeconfig: w.Settings.Kubeconfig, Unreachable: err})
-		nobody.Mend = strings.TrimSpace(nameTheLab)
+		nobody.Mend = anotherLab
 		return Grading{}, notLooked(nobody)
 	}
 	snapshot, err := w.Look(ctx)
@@ -82,7 +86,7 @@ func (w *World) Check(ctx context.Context, steps []Step) (Grading, error) {
 	case err == nil:
 	case meta.IsNoMatchError(err):
 		return Grading{}, notLooked(Finding{What: "cluster", Says: fmt.Sprintf("%s has not both JobSet and Kueue: %v", w.config.Host, err),
-			Mend: strings.TrimSpace(nameTheLab)})
+			Mend: anotherLab})
 	case apierrors.IsForbidden(err):
 		return Grading{}, notLooked(Finding{What: "reading", Says: err.Error(),
 			Mend: "kubectl apply -f fixtures/check/reader.yaml; it has the rights that a check needs"})
@@ -92,14 +96,16 @@ func (w *World) Check(ctx context.Context, steps []Step) (Grading, error) {
 	if finding := w.queueThere(snapshot); finding.Wrong() {
 		return Grading{}, notLooked(finding)
 	}
-	return GradeAll(steps, snapshot), nil
+	grading := GradeAll(steps, snapshot)
+	grading.Cluster, grading.WorkDir = w.config.Host, w.Settings.WorkDir
+	return grading, nil
 }
 
 // queueThere tells by the queue whether the cluster is a lab at all. What a
 // learner did or left out is no reason to say that it is none.
 func (w *World) queueThere(snapshot *Snapshot) Finding {
 	finding := Finding{What: "queue", Says: w.Pins.LocalQueue + " and " + w.Pins.ClusterQueue + " are there"}
-	mend := "kubectl apply -f fixtures/lab/lab.yaml, if this is the lab; else " + strings.TrimSpace(nameTheLab)
+	mend := "kubectl apply -f fixtures/lab/lab.yaml, if this is the lab; else " + anotherLab
 	has := func(name string) bool {
 		return slices.ContainsFunc(snapshot.LocalQueues, func(q kueuev1.LocalQueue) bool { return q.Name == name })
 	}
@@ -113,7 +119,10 @@ func (w *World) queueThere(snapshot *Snapshot) Finding {
 	return finding
 }
 
-// notLooked is one finding as an error, in the manner of WrongWorld.
+// anotherLab is the mend for a cluster that is not the lab that was meant.
+const anotherLab = "make check LAB_KUBECONFIG=/path names another lab"
+
+// notLooked is a finding of the preflight's kind as an error.
 func notLooked(finding Finding) error {
-	return fmt.Errorf("%s.\n\n%s", strings.TrimSuffix(firstLine(finding.Says), "."), Findings([]Finding{finding}))
+	return fmt.Errorf("%s.\n  mend: %s", strings.TrimSuffix(finding.Says, "."), finding.Mend)
 }

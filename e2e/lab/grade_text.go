@@ -1,12 +1,15 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 )
 
-// String is the grading for a person: a line for each step and, below one that
-// is not passed, what is missing.
+// String is the grading for a person: what was looked at, a line for each step
+// and, below one that is not passed, what is missing.
 func (g Grading) String() string {
 	var rows [][]string
 	count := 0
@@ -24,8 +27,13 @@ func (g Grading) String() string {
 			rows = append(rows, below("* "+note.KO), below("* "+note.EN))
 		}
 	}
-	return fmt.Sprintf("\n%s\n\n%d단계 중 %d단계를 통과했습니다. %[3]d of %[2]d passed.", indent(columns(rows), " "),
-		len(g.Steps), count)
+	files := g.WorkDir
+	if _, err := os.Stat(g.WorkDir); errors.Is(err, fs.ErrNotExist) {
+		files += "  (아직 없습니다, there is none yet)"
+	}
+	looked := columns([][]string{{"클러스터 cluster", g.Cluster}, {"작업 디렉터리 work directory", files}})
+	return fmt.Sprintf("\n%s\n\n%s\n\n단계 %d개 중 %d개를 통과했습니다. %[4]d of %[3]d passed.",
+		indent(looked, " "), indent(columns(rows), " "), len(g.Steps), count)
 }
 
 // below is a row that stands under a step's title.

@@ -14,14 +14,16 @@ import (
 	"github.com/onsi/gomega/types"
 	"k8s.io/apimachinery/pkg/api/equality"
 	yamlreader "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/utils/ptr"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueueconstants "sigs.k8s.io/kueue/pkg/controller/constants"
 	"sigs.k8s.io/yaml"
 )
 
 // BeTheManifestOf judges that a file is the manifest of the JobSet that stands
-// in the cluster: whatever the file says, the JobSet says too. What the file
-// leaves to defaults, and whether Kueue has suspended the JobSet since, is not
-// compared.
+// in the cluster: whatever the file says, the JobSet says too, and the file says
+// all that the lab text asks for (see leftOut). What else it leaves to defaults, and
+// whether Kueue has suspended the JobSet since, is not compared.
 func BeTheManifestOf(j JobSet) types.GomegaMatcher {
 	return judgement(func(f File) *Refusal {
 		if r := f.unwritten(); r != nil {
@@ -42,11 +44,17 @@ func BeTheManifestOf(j JobSet) types.GomegaMatcher {
 			return r
 		}
 		written.Spec.Suspend = nil
+		var path, inFile, inCluster string
 		if equality.Semantic.DeepDerivative(written.Spec, j.live.Spec) &&
 			equality.Semantic.DeepDerivative(written.Labels, j.live.Labels) {
-			return nil
+			path, inFile, inCluster = leftOut(written, j.live, j.snapshot.GPUResource)
+			if path == "" {
+				return nil
+			}
 		}
-		path, inFile, inCluster := firstDifference("metadata.labels", generic(written.Labels), generic(j.live.Labels))
+		if path == "" {
+			path, inFile, inCluster = firstDifference("metadata.labels", generic(written.Labels), generic(j.live.Labels))
+		}
 		if path == "" {
 			path, inFile, inCluster = firstDifference("spec", generic(written.Spec), generic(j.live.Spec))
 		}
@@ -86,6 +94,31 @@ func (f File) jobSet(name string) (*jobsetv1.JobSet, *Refusal) {
 	return nil, refuse(tell("%s 파일에 이름이 %s 인 JobSet 이 적혀 있지 않습니다.", "The file %s has no JobSet named %s in it.", f.Name, name),
 		"The file %s has no JobSet %s in it.", f.Name, name).
 		with("content", jobsetv1.GroupVersion.String()+" JobSet "+name, list(others))
+}
+
+// leftOut finds the first of the things that the lab text asks for (the queue
+// label, the roles, their pods and GPUs) that a file leaves out though the JobSet
+// in the cluster has it: one that was put there by other means than the file.
+// Whatever the file does say is known to be so in the cluster, in the same order.
+func leftOut(written, live *jobsetv1.JobSet, gpu string) (path, inFile, inCluster string) {
+	same := func(where string, file, cluster any) bool {
+		if path == "" && file != cluster {
+			path, inFile, inCluster = where, orNone(fmt.Sprint(file)), orNone(fmt.Sprint(cluster))
+		}
+		return path == ""
+	}
+	same("metadata.labels."+kueueconstants.QueueLabel, written.Labels[kueueconstants.QueueLabel], live.Labels[kueueconstants.QueueLabel])
+	if !same("spec.replicatedJobs", len(written.Spec.ReplicatedJobs), len(live.Spec.ReplicatedJobs)) {
+		return path, inFile, inCluster
+	}
+	for i, role := range live.Spec.ReplicatedJobs {
+		at, file := fmt.Sprintf("spec.replicatedJobs[%s]", role.Name), written.Spec.ReplicatedJobs[i]
+		same(at+".name", file.Name, role.Name)
+		same(at+".template.spec.parallelism", ptr.Deref(file.Template.Spec.Parallelism, 1), ptr.Deref(role.Template.Spec.Parallelism, 1))
+		same(at+".template.spec.completions", ptr.Deref(file.Template.Spec.Completions, 1), ptr.Deref(role.Template.Spec.Completions, 1))
+		same(at+" "+gpu, gpusOf(file.Template.Spec.Template.Spec, gpu), gpusOf(role.Template.Spec.Template.Spec, gpu))
+	}
+	return path, inFile, inCluster
 }
 
 // firstDifference walks what the file says and returns the first place where

@@ -25,7 +25,7 @@ func ReadSettingsToRead(getenv func(string) string, root string) (Settings, erro
 	return settings, nil
 }
 
-// nameTheLab is the mend for a lab that was not found.
+// nameTheLab is the mend for a kubeconfig that was not found.
 const nameTheLab = "  To name one: make check LAB_KUBECONFIG=/path/to/its/kubeconfig LAB_WORKDIR=/path/to/the/learner's/files"
 
 // errOnlyReads is why a client that only reads does not do something.
