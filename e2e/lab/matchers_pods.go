@@ -79,9 +79,9 @@ func (j JobSet) unsteadyWords() Words {
 			continue
 		}
 		if restarts := containerRestarts(&pods[i]); restarts > 0 {
-			return tell("(%s: 컨테이너가 %d번 다시 시작됨)", " (%s: its container started again, %d times)", pods[i].Name, restarts)
+			return tell("(파드 %s: 컨테이너가 %d번 다시 시작됨)", " (pod %s: its container started again, %d times)", pods[i].Name, restarts)
 		}
-		return tell("(%s: %s)", " (%s: %s)", pods[i].Name, statusOf(&pods[i]))
+		return tell("(파드 %s: %s)", " (pod %s: %s)", pods[i].Name, statusOf(&pods[i]))
 	}
 	for _, rank := range j.ranks() {
 		if !held[rank] {
