@@ -39,7 +39,7 @@ func program(args []string) int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand(), planCommand(), listCommand(), repeatCommand(), summaryCommand())
+	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), repeatCommand(), summaryCommand())
 	root.SetArgs(args)
 	err := root.Execute()
 	var told status

@@ -22,7 +22,8 @@ type devices struct {
 
 // look returns the device of each running pod that asks for a GPU, by pod name,
 // and why it could not be seen where it could not. The pod itself is asked; of
-// one whose image has no env, the kubelet's word in the pod's status is taken.
+// one whose image has no env, or by a client that only reads, the kubelet's word
+// in the pod's status is taken.
 func (d *devices) look(ctx context.Context, w *World, gpu string, pods []corev1.Pod) (found, unseen map[string]string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -36,7 +37,11 @@ func (d *devices) look(ctx context.Context, w *World, gpu string, pods []corev1.
 			continue
 		}
 		if _, known := d.seen[pod.UID]; !known {
-			environment, err := w.exec(ctx, pod, "env")
+			var environment string
+			err := errOnlyReads
+			if !w.readOnly {
+				environment, err = w.exec(ctx, pod, "env")
+			}
 			allocated := allocatedDevices(pod, gpu)
 			switch {
 			case err == nil:

@@ -30,7 +30,7 @@ const biggestFile = 256 << 10
 func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 	ctx, cancel := brief(ctx)
 	defer cancel()
-	snapshot := &Snapshot{Taken: time.Now(), Namespace: w.Pins.Namespace}
+	snapshot := &Snapshot{Taken: time.Now(), Namespace: w.Pins.Namespace, ReadOnly: w.readOnly}
 
 	// JobSets first: what is listed after them is at least as new, so a JobSet
 	// is never shown further on than the Jobs and pods it rests on.

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -88,32 +87,38 @@ func AnswerWithAddressOf(pod Pod) types.GomegaMatcher {
 			right = append(right, ip.IP)
 		}
 		if len(right) == 0 {
-			return refuse("Pod %s has no IP yet.", pod.live.Name).with("pod IP", "one", podState(pod.live))
+			return refuse(tell("파드 %s 에 아직 IP 가 없어서 %s 파일의 답과 견줄 수 없습니다.",
+				"Pod %s has no IP yet to compare the answer in %s with.", pod.live.Name, f.Name),
+				"Pod %s has no IP yet.", pod.live.Name).with("pod IP", "one", podState(pod.live))
 		}
 		answers := answersIn(f.Text)
 		if len(answers) == 0 {
 			if complaint := complaintIn(f.Text); complaint != "" {
-				return refuse("The lookup in %s found no such name.", f.Name).
+				return refuse(tell("%s 에 담긴 조회는 그런 이름이 없다는 답을 받았는데, 끝까지 다 적은 리더 파드의 이름으로 물어야 합니다.",
+					"The lookup in %s was told that there is no such name; the lab asks for the leader pod's name, written out to its end.", f.Name),
+					"The lookup in %s found no such name.", f.Name).
 					with("name", pod.fullName(), complaint).with("address", list(right), "none")
 			}
-			return refuse("The lookup in %s has no answer.", f.Name).
+			return refuse(tell("%s 에 조회의 답이 보이지 않는데, 리더 파드의 IP 가 나와야 합니다.",
+				"There is no answer of a lookup in %s; the leader pod's IP should be there.", f.Name),
+				"The lookup in %s has no answer.", f.Name).
 				with("name", pod.fullName(), f.quote()).with("address", list(right), "none")
 		}
-		met := false
 		for _, answer := range answers {
 			address := answer.address.String()
 			switch {
 			case answer.name != "" && answer.name != pod.fullName():
-				return refuse("The lookup in %s asked for another name than the leader pod's full one.", f.Name).
+				return refuse(tell("%s 에 담긴 조회가 물은 이름은 %s 인데, 리더 파드의 이름을 끝까지 다 적어 물어야 합니다.",
+					"The lookup in %s asked for %s; the lab asks for the leader pod's name, written out to its end.", f.Name, answer.name),
+					"The lookup in %s asked for another name than the leader pod's full one.", f.Name).
 					with("name", pod.fullName(), answer.name).with("address", list(right), address)
 			case !slices.Contains(right, address):
-				return refuse("The lookup in %s was answered with %s, which is %s; the %s pod has %s.", f.Name, address,
-					pod.of.whose(address), pod.role, list(right)).with("address", list(right), address)
+				whose := pod.of.whose(address)
+				words := tell("%s 에 나온 IP 는 "+whose.KO+"인데, 지금 떠 있는 리더 파드의 IP 가 나와야 합니다.",
+					"The IP in %s is "+whose.EN+"; the IP of the leader pod that runs now should be there.", f.Name)
+				return refuse(words, "The lookup in %s was answered with %s, which is %s; the %s pod has %s.", f.Name, address,
+					whose.EN, pod.role, list(right)).with("address", list(right), address)
 			}
-			met = true
-		}
-		if !met {
-			return refuse("The lookup in %s has no answer for %s.", f.Name, pod.fullName())
 		}
 		return nil
 	})
@@ -130,21 +135,21 @@ func complaintIn(text string) string {
 }
 
 // whose tells what an IP belongs to, as far as this snapshot knows.
-func (j JobSet) whose(address string) string {
+func (j JobSet) whose(address string) Words {
 	for _, pod := range j.snapshot.Pods {
 		if pod.Status.PodIP == address {
-			return "the IP of pod " + pod.Name
+			return tell("파드 %s 의 IP ", "the IP of pod %s", pod.Name)
 		}
 	}
 	for _, service := range j.snapshot.Services {
 		if service.Spec.ClusterIP == address {
-			return "the IP of Service " + service.Name
+			return tell("서비스 %s 의 IP ", "the IP of Service %s", service.Name)
 		}
 	}
 	for _, pod := range slices.Backward(j.snapshot.Seen.Sightings) {
 		if pod.Kind == "Pod" && pod.Address == address {
-			return fmt.Sprintf("the IP of pod %s, which is gone", pod.Name)
+			return tell("이미 사라진 파드 %s 의 IP ", "the IP of pod %s, which is gone", pod.Name)
 		}
 	}
-	return "the IP of no pod in " + j.snapshot.Namespace
+	return tell("%s 에 있는 어느 파드의 것도 아닌 IP ", "the IP of no pod in %s", j.snapshot.Namespace)
 }

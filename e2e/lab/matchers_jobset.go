@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -27,7 +26,8 @@ func HaveRoles(wanted ...string) types.GomegaMatcher {
 		if slices.Equal(slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(wanted))) {
 			return nil
 		}
-		return refuse("JobSet %s does not have the roles that the lab asks for.", j.Name).
+		return refuse(tell("JobSet %s 의 역할이 %s 인데, 실습의 역할은 %s 입니다.", "JobSet %s has the roles %s; the lab asks for %s.",
+			j.Name, list(found), list(wanted)), "JobSet %s does not have the roles that the lab asks for.", j.Name).
 			with("replicatedJobs", list(wanted), list(found))
 	})
 }
@@ -44,7 +44,14 @@ func HaveOneJobOf(pods int32) types.GomegaMatcher {
 		if r.fields.Replicas == 1 && parallelism == pods && completions == pods {
 			return nil
 		}
-		return refuse("Role %s of JobSet %s is %s; the lab wants %s.", r.Name, r.of.Name,
+		found := Words{KO: fmt.Sprintf("Job %d벌, 파드 %d개", r.fields.Replicas, parallelism), EN: jobsOf(r.fields.Replicas, parallelism)}
+		if parallelism != completions {
+			found.KO = fmt.Sprintf("Job %d벌, 파드는 동시에 %d개 모두 %d개", r.fields.Replicas, parallelism, completions)
+			found.EN += fmt.Sprintf(" at once and %d in all", completions)
+		}
+		return refuse(tell("JobSet %s 의 %s 역할이 "+found.KO+"인데, Job 1벌, 파드 %d개여야 합니다.",
+			"JobSet %s has "+found.EN+" in role %s; the lab asks for 1 Job of %d.", r.of.Name, r.Name, pods),
+			"Role %s of JobSet %s is %s; the lab wants %s.", r.Name, r.of.Name,
 			jobsOf(r.fields.Replicas, parallelism), jobsOf(1, pods)).
 			with("replicas (Jobs)", 1, r.fields.Replicas).
 			with("parallelism (pods at once)", pods, parallelism).
@@ -60,83 +67,17 @@ func AskForGPUs(wanted int64) types.GomegaMatcher {
 		}
 		resource := r.of.snapshot.GPUResource
 		if found := gpusOf(r.fields.Template.Spec.Template.Spec, resource); found != wanted {
-			return refuse("Each pod of role %s of JobSet %s asks for %s; the lab wants %s.", r.Name, r.of.Name,
+			words := tell("JobSet %s 의 %s 역할은 파드마다 GPU 를 %d장 쓰는데, %d장이어야 합니다.",
+				"JobSet %s has a role %s whose pods use %d × GPU each; it should be %d.", r.of.Name, r.Name, found, wanted)
+			if wanted == 0 {
+				words = tell("JobSet %s 의 %s 역할이 GPU 를 쓰는데, 이 단계의 JobSet 에는 GPU 가 없어야 합니다.",
+					"JobSet %s has a role %s that uses GPUs; in this step it should use none.", r.of.Name, r.Name)
+			}
+			return refuse(words, "Each pod of role %s of JobSet %s asks for %s; the lab wants %s.", r.Name, r.of.Name,
 				gpus(found), gpus(wanted)).with(resource+" a pod", wanted, found)
 		}
 		return nil
 	})
-}
-
-// HaveBackoffLimit judges a role's Job by its backoffLimit. One that is left
-// out is 6: the Job controller's default, which the API server fills in only in
-// the Job and not in the JobSet.
-func HaveBackoffLimit(wanted int32) types.GomegaMatcher {
-	return judgement(func(r ReplicatedJob) *Refusal {
-		if refusal := r.absent(); refusal != nil {
-			return refusal
-		}
-		limit := r.fields.Template.Spec.BackoffLimit
-		switch {
-		case limit == nil:
-			return refuse("The %s Job of JobSet %s has no backoffLimit, so the Job replaces a failed pod by itself and the JobSet does not restart.",
-				r.Name, r.of.Name).with("backoffLimit", wanted, "none (which means 6)")
-		case *limit != wanted:
-			return refuse("The %s Job of JobSet %s has backoffLimit %d, so the Job replaces a failed pod by itself before the JobSet restarts.",
-				r.Name, r.of.Name, *limit).with("backoffLimit", wanted, *limit)
-		}
-		return nil
-	})
-}
-
-// AllowRestarts judges a JobSet by failurePolicy.maxRestarts.
-func AllowRestarts(wanted int32) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
-		if r := j.absent(); r != nil {
-			return r
-		}
-		policy := j.live.Spec.FailurePolicy
-		switch {
-		case policy == nil:
-			return refuse("JobSet %s has no failurePolicy, so its first failed Job fails it for good.", j.Name).
-				with("failurePolicy.maxRestarts", wanted, "no failurePolicy")
-		case policy.MaxRestarts != wanted:
-			return refuse("JobSet %s allows %s; the lab wants %d.", j.Name, times(int(policy.MaxRestarts), "restart"), wanted).
-				with("failurePolicy.maxRestarts", wanted, policy.MaxRestarts)
-		}
-		return nil
-	})
-}
-
-// SucceedWhenAnyOf judges a JobSet by its successPolicy: operator Any over
-// exactly this role.
-func SucceedWhenAnyOf(role string) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
-		if r := j.absent(); r != nil {
-			return r
-		}
-		policy := j.live.Spec.SuccessPolicy
-		if policy == nil {
-			policy = &jobsetv1.SuccessPolicy{Operator: jobsetv1.OperatorAll}
-		}
-		targets := "every role"
-		if len(policy.TargetReplicatedJobs) > 0 {
-			targets = list(policy.TargetReplicatedJobs)
-		}
-		if policy.Operator == jobsetv1.OperatorAny && slices.Equal(policy.TargetReplicatedJobs, []string{role}) {
-			return nil
-		}
-		return refuse("JobSet %s does not succeed when any Job of role %s finishes; it succeeds when %s.",
-			j.Name, role, jobsThatFinish(policy.Operator, targets)).
-			with("successPolicy.operator", jobsetv1.OperatorAny, policy.Operator).
-			with("successPolicy.targetReplicatedJobs", role, targets)
-	})
-}
-
-func jobsThatFinish(operator jobsetv1.Operator, targets string) string {
-	if operator == jobsetv1.OperatorAny {
-		return "any Job of " + targets + " finishes"
-	}
-	return "all Jobs of " + targets + " have finished"
 }
 
 // gpusOf sums the GPUs of a pod's containers. An extended resource's request
@@ -153,38 +94,9 @@ func gpusOf(pod corev1.PodSpec, resource string) int64 {
 	return total
 }
 
-// absent refuses a JobSet that is not there, and says where one of its name is.
-func (j JobSet) absent() *Refusal {
-	if j.live != nil {
-		return nil
-	}
-	var present []string
-	for _, other := range j.snapshot.JobSets {
-		present = append(present, other.Name)
-	}
-	for _, other := range j.snapshot.Elsewhere {
-		if namespace, name, _ := strings.Cut(other, "/"); name == j.Name {
-			return refuse("JobSet %s is in namespace %s; the lab wants it in %s.", j.Name, namespace, j.snapshot.Namespace).
-				with("namespace", j.snapshot.Namespace, namespace)
-		}
-	}
-	return refuse("There is no JobSet %s in namespace %s.", j.Name, j.snapshot.Namespace).
-		with("JobSets in "+j.snapshot.Namespace, j.Name, list(present))
-}
-
-func (r ReplicatedJob) absent() *Refusal {
-	if refusal := r.of.absent(); refusal != nil {
-		return refusal
-	}
-	if r.fields != nil {
-		return nil
-	}
-	roles := map[string]bool{}
-	for _, role := range r.of.live.Spec.ReplicatedJobs {
-		roles[role.Name] = true
-	}
-	return refuse("JobSet %s has no replicatedJob %s.", r.of.Name, r.Name).
-		with("replicatedJobs", r.Name, list(slices.Sorted(maps.Keys(roles))))
+// hasJob tells whether any Job of the role is there.
+func (r ReplicatedJob) hasJob() bool {
+	return slices.ContainsFunc(r.of.jobs(), func(job batchv1.Job) bool { return job.Labels[jobsetv1.ReplicatedJobNameKey] == r.Name })
 }
 
 // jobDone tells whether a Job of the role is Complete or was ever seen so.

@@ -14,14 +14,16 @@ import (
 	"github.com/onsi/gomega/types"
 	"k8s.io/apimachinery/pkg/api/equality"
 	yamlreader "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/utils/ptr"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueueconstants "sigs.k8s.io/kueue/pkg/controller/constants"
 	"sigs.k8s.io/yaml"
 )
 
 // BeTheManifestOf judges that a file is the manifest of the JobSet that stands
-// in the cluster: whatever the file says, the JobSet says too. What the file
-// leaves to defaults, and whether Kueue has suspended the JobSet since, is not
-// compared.
+// in the cluster: whatever the file says, the JobSet says too, and the file says
+// all that the lab text asks for (see leftOut). What else it leaves to defaults, and
+// whether Kueue has suspended the JobSet since, is not compared.
 func BeTheManifestOf(j JobSet) types.GomegaMatcher {
 	return judgement(func(f File) *Refusal {
 		if r := f.unwritten(); r != nil {
@@ -33,22 +35,32 @@ func BeTheManifestOf(j JobSet) types.GomegaMatcher {
 		}
 		namespace := j.snapshot.Namespace
 		if written.Namespace != "" && written.Namespace != namespace {
-			return refuse("The JobSet in %s is for namespace %s; the lab wants it in %s.", f.Name, written.Namespace, namespace).
+			return refuse(tell("%s 파일의 JobSet 은 네임스페이스가 %s 인데, %s 네임스페이스여야 합니다.",
+				"The JobSet in %s is for namespace %s; the lab asks for it in %s.", f.Name, written.Namespace, namespace),
+				"The JobSet in %s is for namespace %s; the lab wants it in %s.", f.Name, written.Namespace, namespace).
 				with("metadata.namespace", namespace, written.Namespace)
 		}
 		if r := j.absent(); r != nil {
 			return r
 		}
 		written.Spec.Suspend = nil
+		var path, inFile, inCluster string
 		if equality.Semantic.DeepDerivative(written.Spec, j.live.Spec) &&
 			equality.Semantic.DeepDerivative(written.Labels, j.live.Labels) {
-			return nil
+			path, inFile, inCluster = leftOut(written, j.live, j.snapshot.GPUResource)
+			if path == "" {
+				return nil
+			}
 		}
-		path, inFile, inCluster := firstDifference("metadata.labels", generic(written.Labels), generic(j.live.Labels))
+		if path == "" {
+			path, inFile, inCluster = firstDifference("metadata.labels", generic(written.Labels), generic(j.live.Labels))
+		}
 		if path == "" {
 			path, inFile, inCluster = firstDifference("spec", generic(written.Spec), generic(j.live.Spec))
 		}
-		return refuse("The JobSet in %s is not the one that stands in the cluster: %s differs.", f.Name, path).
+		return refuse(tell("%s 파일의 내용이 클러스터에 있는 JobSet %s 의 내용과 다릅니다(%s).",
+			"What %s says is not what JobSet %s in the cluster says (%s).", f.Name, j.Name, path),
+			"The JobSet in %s is not the one that stands in the cluster: %s differs.", f.Name, path).
 			with(path, inFile+" (in the file)", inCluster+" (in the cluster)")
 	})
 }
@@ -67,7 +79,8 @@ func (f File) jobSet(name string) (*jobsetv1.JobSet, *Refusal) {
 			err = yaml.Unmarshal(document, &found)
 		}
 		if err != nil {
-			return nil, refuse("The file %s is not YAML that a JobSet can be read from.", f.Name).
+			return nil, refuse(tell("%s 파일을 YAML 로 읽을 수 없습니다.", "The file %s cannot be read as the YAML of a JobSet.", f.Name),
+				"The file %s is not YAML that a JobSet can be read from.", f.Name).
 				with(f.Name, "the JobSet "+name, strings.Join(strings.Fields(err.Error()), " "))
 		}
 		group, _, _ := strings.Cut(found.APIVersion, "/")
@@ -78,8 +91,34 @@ func (f File) jobSet(name string) (*jobsetv1.JobSet, *Refusal) {
 			others = append(others, strings.TrimPrefix(fmt.Sprintf("%s %s %s", found.APIVersion, found.Kind, found.Name), " "))
 		}
 	}
-	return nil, refuse("The file %s has no JobSet %s in it.", f.Name, name).
+	return nil, refuse(tell("%s 파일에 이름이 %s 인 JobSet 이 적혀 있지 않습니다.", "The file %s has no JobSet named %s in it.", f.Name, name),
+		"The file %s has no JobSet %s in it.", f.Name, name).
 		with("content", jobsetv1.GroupVersion.String()+" JobSet "+name, list(others))
+}
+
+// leftOut finds the first of the things that the lab text asks for (the queue
+// label, the roles, their pods and GPUs) that a file leaves out though the JobSet
+// in the cluster has it: one that was put there by other means than the file.
+// Whatever the file does say is known to be so in the cluster, in the same order.
+func leftOut(written, live *jobsetv1.JobSet, gpu string) (path, inFile, inCluster string) {
+	same := func(where string, file, cluster any) bool {
+		if path == "" && file != cluster {
+			path, inFile, inCluster = where, orNone(fmt.Sprint(file)), orNone(fmt.Sprint(cluster))
+		}
+		return path == ""
+	}
+	same("metadata.labels."+kueueconstants.QueueLabel, written.Labels[kueueconstants.QueueLabel], live.Labels[kueueconstants.QueueLabel])
+	if !same("spec.replicatedJobs", len(written.Spec.ReplicatedJobs), len(live.Spec.ReplicatedJobs)) {
+		return path, inFile, inCluster
+	}
+	for i, role := range live.Spec.ReplicatedJobs {
+		at, file := fmt.Sprintf("spec.replicatedJobs[%s]", role.Name), written.Spec.ReplicatedJobs[i]
+		same(at+".name", file.Name, role.Name)
+		same(at+".template.spec.parallelism", ptr.Deref(file.Template.Spec.Parallelism, 1), ptr.Deref(role.Template.Spec.Parallelism, 1))
+		same(at+".template.spec.completions", ptr.Deref(file.Template.Spec.Completions, 1), ptr.Deref(role.Template.Spec.Completions, 1))
+		same(at+" "+gpu, gpusOf(file.Template.Spec.Template.Spec, gpu), gpusOf(role.Template.Spec.Template.Spec, gpu))
+	}
+	return path, inFile, inCluster
 }
 
 // firstDifference walks what the file says and returns the first place where

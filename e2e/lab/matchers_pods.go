@@ -8,7 +8,6 @@ import (
 
 	"github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
@@ -29,12 +28,17 @@ func HaveRunningPods(wanted int) types.GomegaMatcher {
 		if steady == wanted && len(pods) == wanted {
 			return nil
 		}
-		refusal := refuse("JobSet %s has %s Running and Ready; the lab wants %d%s.", j.Name, times(steady, "pod"), wanted, j.whyUnsteady())
+		refusal := refuse(tell("JobSet %s 의 파드 가운데 Running 인 것이 %d개인데, %d개가 모두 Running 이어야 합니다"+j.unsteadyWords().KO+".",
+			"JobSet %s has %d pods Running; all %d should be"+j.unsteadyWords().EN+".", j.Name, steady, wanted),
+			"JobSet %s has %s Running and Ready; the lab wants %d%s.", j.Name, times(steady, "pod"), wanted, j.whyUnsteady())
 		switch {
 		case len(pods) > wanted:
-			refusal = refuse("JobSet %s has %s; the lab wants %d.", j.Name, times(len(pods), "pod"), wanted)
+			refusal = refuse(tell("JobSet %s 의 파드가 %d개인데, %d개여야 합니다.", "JobSet %s has %d pods; the lab asks for %d.", j.Name, len(pods), wanted),
+				"JobSet %s has %s; the lab wants %d.", j.Name, times(len(pods), "pod"), wanted)
 		case len(pods) == 0 && j.suspended():
-			refusal = refuse("JobSet %s has no pod, because it is suspended%s; the lab wants %s running.", j.Name,
+			refusal = refuse(tell("JobSet %s 에 파드가 하나도 없고 JobSet 은 멈춰(SUSPENDED) 있는데, 파드 %d개가 모두 Running 이어야 합니다.",
+				"JobSet %s has no pod, because it is suspended; the lab wants %d pods Running.", j.Name, wanted),
+				"JobSet %s has no pod, because it is suspended%s; the lab wants %s running.", j.Name,
 				j.Workload().because(), times(wanted, "pod"))
 		}
 		refusal.with("pods", wanted, len(pods)).with("pods Running and Ready", wanted, steady)
@@ -65,6 +69,28 @@ func (j JobSet) whyUnsteady() string {
 	return ""
 }
 
+// unsteadyWords is whyUnsteady for a learner.
+func (j JobSet) unsteadyWords() Words {
+	pods := j.Pods().items
+	held := map[string]bool{}
+	for i := range pods {
+		held[rankOf(&pods[i])] = true
+		if isSteady(&pods[i]) {
+			continue
+		}
+		if restarts := containerRestarts(&pods[i]); restarts > 0 {
+			return tell("(파드 %s: 컨테이너가 %d번 다시 시작됨)", " (pod %s: its container started again, %d times)", pods[i].Name, restarts)
+		}
+		return tell("(파드 %s: %s)", " (pod %s: %s)", pods[i].Name, statusOf(&pods[i]))
+	}
+	for _, rank := range j.ranks() {
+		if !held[rank] {
+			return tell("(%s 자리에 파드가 없음)", " (there is no pod at %s)", rank)
+		}
+	}
+	return Words{}
+}
+
 // creationRefused is why a Job of the JobSet last failed to create a pod.
 func (j JobSet) creationRefused() string {
 	for _, event := range slices.Backward(j.snapshot.Events) {
@@ -92,115 +118,27 @@ func HaveOnePodPerRank() types.GomegaMatcher {
 			delete(held, rank)
 			switch {
 			case len(pods) == 0:
-				return refuse("No pod of JobSet %s holds rank %s.", j.Name, rank).with("pods at "+rank, 1, 0)
+				return refuse(tell("JobSet %s 의 %s 자리에 파드가 없는데, 자리마다 파드 하나가 떠 있어야 합니다.",
+					"JobSet %s has no pod at %s; there should be one running.", j.Name, rank),
+					"No pod of JobSet %s holds rank %s.", j.Name, rank).with("pods at "+rank, 1, 0)
 			case len(pods) > 1:
-				return refuse("%d pods of JobSet %s hold rank %s at once.", len(pods), j.Name, rank).with("pods at "+rank, 1, len(pods))
+				return refuse(tell("JobSet %s 의 %s 자리에 파드가 한꺼번에 %d개 있는데, 자리마다 하나여야 합니다.",
+					"JobSet %s has at %s %d pods at once; there should be one.", j.Name, rank, len(pods)),
+					"%d pods of JobSet %s hold rank %s at once.", len(pods), j.Name, rank).with("pods at "+rank, 1, len(pods))
 			case !isSteady(&pods[0]):
-				return refuse("The pod of JobSet %s at rank %s does not run: it is %s.", j.Name, rank, podState(&pods[0])).
+				return refuse(tell("JobSet %s 의 %s 자리에 있는 파드가 Running 이 아닙니다(%s).",
+					"JobSet %s has a pod at %s that does not run (%s).", j.Name, rank, statusOf(&pods[0])),
+					"The pod of JobSet %s at rank %s does not run: it is %s.", j.Name, rank, podState(&pods[0])).
 					with(pods[0].Name, "Running, Ready, never restarted", podState(&pods[0]))
 			}
 		}
 		for _, rank := range slices.Sorted(maps.Keys(held)) {
-			return refuse("JobSet %s has a pod at rank %s, which its spec does not have.", j.Name, rank).
+			return refuse(tell("JobSet %s 의 spec 에 없는 %s 자리에 파드가 있습니다.", "JobSet %s has a pod at %s, a place that its spec does not have.", j.Name, rank),
+				"JobSet %s has a pod at rank %s, which its spec does not have.", j.Name, rank).
 				with("pods at "+rank, 0, len(held[rank]))
 		}
 		return nil
 	})
-}
-
-// AllBeOfAttempt judges that every present pod belongs to this restart attempt
-// and did not already live in another one.
-func AllBeOfAttempt(wanted int) types.GomegaMatcher {
-	return judgement(func(p Pods) *Refusal {
-		if r := p.of.absent(); r != nil {
-			return r
-		}
-		if len(p.items) == 0 {
-			return refuse("JobSet %s has no pod, so none of attempt %d.", p.of.Name, wanted).with("pods", "at least 1", 0)
-		}
-		var old []string
-		rows := &Refusal{}
-		for _, pod := range p.items {
-			attempt := pod.Labels[restartAttemptLabel]
-			born, seen := p.of.snapshot.Seen.Of(pod.UID)
-			switch {
-			case attempt != fmt.Sprint(wanted):
-				old = append(old, pod.Name)
-				rows.with("restart-attempt of "+pod.Name, wanted, orNone(attempt))
-			case seen && born.Attempt != attempt:
-				old = append(old, pod.Name)
-				rows.with("restart-attempt of "+pod.Name, fmt.Sprintf("%d from the start", wanted),
-					fmt.Sprintf("%s when it was first seen (the same UID)", orNone(born.Attempt)))
-			}
-		}
-		if len(old) == 0 {
-			return nil
-		}
-		rows.Sentence = fmt.Sprintf("JobSet %s is at restart attempt %d, but %s of another one: %s.",
-			p.of.Name, wanted, isAre(len(old), "pod"), strings.Join(old, ", "))
-		return rows
-	})
-}
-
-// HaveNeverHadAPod judges, by all that was seen since before the step and by
-// the Job controller's events, that no pod of the JobSet ever existed.
-func HaveNeverHadAPod() types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
-		if r := j.absent(); r != nil {
-			return r
-		}
-		pods := map[string]string{}
-		for _, pod := range j.snapshot.Seen.Ever("Pod", j.Name) {
-			pods[pod.Name] = fmt.Sprintf("first seen at +%.1fs", pod.Moments[0].At)
-			if pod.Was(stateGone) {
-				pods[pod.Name] += ", gone since"
-			}
-		}
-		for _, pod := range j.allPods() {
-			if pods[pod.Name] == "" || pod.DeletionTimestamp == nil {
-				pods[pod.Name] = podState(&pod)
-			}
-		}
-		if len(pods) == 0 {
-			pods = j.podsCreatedByEvents()
-		}
-		if len(pods) == 0 {
-			return nil
-		}
-		refusal := refuse("JobSet %s must not start a single pod, and %s seen.", j.Name, wasWere(len(pods), "pod"))
-		refusal.with("pods ever seen", 0, len(pods))
-		for _, name := range slices.Sorted(maps.Keys(pods)) {
-			refusal.with(name, "never there", pods[name])
-		}
-		return refusal
-	})
-}
-
-// podsCreatedByEvents finds the pods that Jobs of the JobSet tell of having
-// created. Events outlive a pod, so they speak where nobody watched.
-func (j JobSet) podsCreatedByEvents() map[string]string {
-	created := map[string]string{}
-	for _, event := range j.snapshot.Events {
-		job, known := j.snapshot.Seen.Of(event.UID)
-		if known && job.Kind == "Job" && job.JobSet == j.Name && event.Reason == "SuccessfulCreate" {
-			created[event.Object] = fmt.Sprintf("event %s: %s", event.Reason, event.Message)
-		}
-	}
-	return created
-}
-
-// ranks lists every place in the JobSet, by its spec.
-func (j JobSet) ranks() []string {
-	var ranks []string
-	for _, role := range j.live.Spec.ReplicatedJobs {
-		pods := min(ptr.Deref(role.Template.Spec.Parallelism, 1), ptr.Deref(role.Template.Spec.Completions, 1<<30))
-		for job := range role.Replicas {
-			for index := range pods {
-				ranks = append(ranks, fmt.Sprintf("%s-%d-%d", role.Name, job, index))
-			}
-		}
-	}
-	return ranks
 }
 
 func orNone(text string) string {

@@ -45,37 +45,46 @@ func Report(admitted, suspended []string, restarts int) types.GomegaMatcher {
 		}
 		var keys map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(f.Text), &keys); err != nil {
-			return refuse("The file %s is not a JSON object: it %s.", f.Name, notAnObject(err)).with(f.Name, "a JSON object", f.quote())
+			return refuse(tell("%s 파일을 JSON 객체로 읽을 수 없습니다.", "The file %s cannot be read as a JSON object.", f.Name),
+				"The file %s is not a JSON object: it %s.", f.Name, notAnObject(err)).with(f.Name, "a JSON object", f.quote())
 		}
 		wanted := []string{"admitted", "fragile_restarts", "suspended"}
 		if found := slices.Sorted(maps.Keys(keys)); !slices.Equal(found, wanted) {
-			return refuse("The file %s does not have the three keys that the lab asks for, and those alone.", f.Name).
+			return refuse(tell("%s 파일의 키는 %s 인데, 실습의 키는 %s 셋뿐입니다.", "The file %s has the keys %s; the lab asks for %s and no other.",
+				f.Name, list(found), list(wanted)), "The file %s does not have the three keys that the lab asks for, and those alone.", f.Name).
 				with("keys", list(wanted), list(found))
 		}
-		if r := f.names("admitted", keys["admitted"], admitted, "Kueue has admitted"); r != nil {
+		if r := f.names("admitted", keys["admitted"], admitted, "Kueue has admitted",
+			Words{KO: "큐 라벨이 있고 입장한 JobSet", EN: "the JobSets that have a queue label and are admitted"}); r != nil {
 			return r
 		}
-		if r := f.names("suspended", keys["suspended"], suspended, "spec.suspend is true for"); r != nil {
+		if r := f.names("suspended", keys["suspended"], suspended, "spec.suspend is true for",
+			Words{KO: "spec.suspend 가 true 인 JobSet", EN: "the JobSets whose spec.suspend is true"}); r != nil {
 			return r
 		}
 		var number float64
 		if err := json.Unmarshal(keys["fragile_restarts"], &number); err != nil || string(keys["fragile_restarts"]) == "null" {
-			return refuse("The file %s gives %s for fragile_restarts, which is not a number.", f.Name, keys["fragile_restarts"]).
+			return refuse(tell("%s 파일의 fragile_restarts 값이 숫자가 아닙니다.", "The value of fragile_restarts in the file %s is not a number.", f.Name),
+				"The file %s gives %s for fragile_restarts, which is not a number.", f.Name, keys["fragile_restarts"]).
 				with("fragile_restarts", restarts, string(keys["fragile_restarts"]))
 		}
 		if number != float64(restarts) {
-			return refuse("The file %s says %v for fragile_restarts; JobSet fragile has %s.", f.Name, number, times(restarts, "restart")).
+			return refuse(tell("%s 파일의 fragile_restarts 값(%v)이 지금 JobSet fragile 의 재시작 횟수와 다릅니다.",
+				"The file %s says %v for fragile_restarts, which is not how often JobSet fragile has restarted.", f.Name, number),
+				"The file %s says %v for fragile_restarts; JobSet fragile has %s.", f.Name, number, times(restarts, "restart")).
 				with("fragile_restarts", restarts, number)
 		}
 		return nil
 	})
 }
 
-// names compares one list of JobSet names, in any order, with the cluster's.
-func (f File) names(key string, raw json.RawMessage, wanted []string, fact string) *Refusal {
+// names compares one list of JobSet names, in any order, with the cluster's. The
+// learner is told which JobSets belong there, and not their names.
+func (f File) names(key string, raw json.RawMessage, wanted []string, fact string, which Words) *Refusal {
 	var written []string
 	if err := json.Unmarshal(raw, &written); err != nil || string(raw) == "null" {
-		return refuse("The file %s gives %s for %s, which is not a list of names.", f.Name, raw, key).
+		return refuse(tell("%s 파일의 %s 값이 JobSet 이름의 목록이 아닙니다.", "The value of %[2]s in the file %[1]s is not a list of names.", f.Name, key),
+			"The file %s gives %s for %s, which is not a list of names.", f.Name, raw, key).
 			with(key, quoted(wanted), string(raw))
 	}
 	found := slices.Sorted(slices.Values(written))
@@ -83,17 +92,22 @@ func (f File) names(key string, raw json.RawMessage, wanted []string, fact strin
 		return nil
 	}
 	sentence := fmt.Sprintf("The file %s has a JobSet twice in %s.", f.Name, key)
+	words := tell("%s 파일의 %s 목록에 같은 JobSet 이 두 번 나옵니다.", "The file %s has a JobSet twice in %s.", f.Name, key)
 	for _, name := range found {
 		if !slices.Contains(wanted, name) {
+			words = tell("%s 파일의 %s 목록에 %s 도 있는데, "+which.KO+" 만 적어야 합니다.",
+				"The file %[1]s lists %[3]s in %[2]s; only "+which.EN+" should be there.", f.Name, key, name)
 			sentence = fmt.Sprintf("The file %s lists %s in %s; %s %s.", f.Name, name, key, fact, list(wanted))
 		}
 	}
 	for _, name := range wanted {
 		if !slices.Contains(found, name) {
+			words = tell("%s 파일의 %s 목록에 빠진 JobSet 이 있는데, "+which.KO+" 은 모두 적어야 합니다.",
+				"The file %s lacks a JobSet in %s; all "+which.EN+" should be there.", f.Name, key)
 			sentence = fmt.Sprintf("The file %s does not list %s in %s; %s %s.", f.Name, name, key, fact, list(wanted))
 		}
 	}
-	return refuse("%s", sentence).with(key, quoted(wanted), quoted(found))
+	return refuse(words, "%s", sentence).with(key, quoted(wanted), quoted(found))
 }
 
 // notAnObject says what is wrong with JSON in the words of JSON.

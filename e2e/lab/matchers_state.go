@@ -7,7 +7,6 @@ import (
 
 	"github.com/onsi/gomega/types"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	kueueconstants "sigs.k8s.io/kueue/pkg/controller/constants"
 )
 
 // HaveRestarted judges that a JobSet has restarted at least once and lives on.
@@ -17,13 +16,17 @@ func HaveRestarted() types.GomegaMatcher {
 			return r
 		}
 		if j.isNow(jobsetv1.JobSetFailed) {
-			return refuse("JobSet %s ended Failed after %s: it was made to fail more often than its maxRestarts allows.",
+			return refuse(tell("JobSet %s 의 상태가 Failed 인데, maxRestarts 안에서 재시작해 다시 떠 있어야 합니다.",
+				"JobSet %s ended Failed; it should have restarted within its maxRestarts and be up again.", j.Name),
+				"JobSet %s ended Failed after %s: it was made to fail more often than its maxRestarts allows.",
 				j.Name, times(j.Restarts(), "restart")).
 				with("status.restarts", "at least 1", j.Restarts()).
 				with("state", "running again", j.state())
 		}
 		if j.Restarts() < 1 {
-			return refuse("JobSet %s has not restarted.", j.Name).with("status.restarts", "at least 1", j.Restarts())
+			return refuse(tell("JobSet %s 의 재시작 횟수가 아직 0 인데, 워커가 실패하면 전체가 다시 시작해야 합니다.",
+				"JobSet %s has not restarted yet; when its worker fails, all of it should start again.", j.Name),
+				"JobSet %s has not restarted.", j.Name).with("status.restarts", "at least 1", j.Restarts())
 		}
 		return nil
 	})
@@ -36,7 +39,7 @@ func HaveNotRestarted() types.GomegaMatcher {
 			return r
 		}
 		if j.Restarts() > 0 || j.isNow(jobsetv1.JobSetFailed) {
-			return refuse("JobSet %s restarts by itself, which it must not: it is %s.", j.Name, j.state()).
+			return unlike("JobSet %s restarts by itself, which it must not: it is %s.", j.Name, j.state()).
 				with("status.restarts", 0, j.Restarts())
 		}
 		return nil
@@ -53,14 +56,18 @@ func HaveCompleted() types.GomegaMatcher {
 			return nil
 		}
 		if failed := j.condition(jobsetv1.JobSetFailed); j.isNow(jobsetv1.JobSetFailed) {
-			return refuse("JobSet %s ended Failed and not Completed: %s.", j.Name, said(failed.Reason, failed.Message)).
+			return refuse(tell("JobSet %s 의 상태가 Failed 인데, Completed 가 되어야 합니다.", "JobSet %s ended Failed; it should be Completed.", j.Name),
+				"JobSet %s ended Failed and not Completed: %s.", j.Name, said(failed.Reason, failed.Message)).
 				with("state", jobsetv1.JobSetCompleted, j.state())
 		}
-		return refuse("JobSet %s is not Completed.", j.Name).with("state", jobsetv1.JobSetCompleted, j.state())
+		return refuse(tell("JobSet %s 의 상태가 아직 Completed 가 아닌데, Completed 가 되어야 합니다.",
+			"JobSet %s is not Completed yet; it should become so.", j.Name),
+			"JobSet %s is not Completed.", j.Name).with("state", jobsetv1.JobSetCompleted, j.state())
 	})
 }
 
-// HaveAJobThatCompleted judges that a Job of the role ran to its end.
+// HaveAJobThatCompleted judges that a Job of the role ran to its end. Whether one
+// that is gone did, a single reading cannot tell, so it leaves that open.
 func HaveAJobThatCompleted() types.GomegaMatcher {
 	return judgement(func(r ReplicatedJob) *Refusal {
 		if refusal := r.absent(); refusal != nil {
@@ -69,7 +76,15 @@ func HaveAJobThatCompleted() types.GomegaMatcher {
 		if _, done := r.jobDone(); done {
 			return nil
 		}
-		return refuse("No %s Job of JobSet %s has completed.", r.Name, r.of.Name).
+		if r.of.snapshot.ReadOnly && !r.hasJob() {
+			gone := refuse(tell("JobSet %s 의 %s Job 이 이미 지워져서 끝났는지는 보지 않았습니다.",
+				"Whether JobSet %s's %s Job has completed was not looked at: it is gone.", r.of.Name, r.Name),
+				"The %s Job of JobSet %s is gone.", r.Name, r.of.Name)
+			gone.Open = true
+			return gone
+		}
+		return refuse(tell("JobSet %s 에서 끝난(Complete) %s Job 을 볼 수 없습니다.", "JobSet %s shows no %s Job that has completed.", r.of.Name, r.Name),
+			"No %s Job of JobSet %s has completed.", r.Name, r.of.Name).
 			with(r.Name+" Job", "Complete", "not Complete")
 	})
 }
@@ -83,7 +98,9 @@ func HaveNoJobThatEverCompleted() types.GomegaMatcher {
 			return refusal
 		}
 		if job, done := r.jobDone(); done {
-			return refuse("Job %s completed, so JobSet %s did not end because its leader alone finished.", job, r.of.Name).
+			return refuse(tell("JobSet %s 의 %s Job 도 끝났는데(Complete), 리더만 끝나고 워커는 계속 자고 있어야 합니다.",
+				"JobSet %s has a %s Job that completed too; the leader alone should finish while the workers sleep on.", r.of.Name, r.Name),
+				"Job %s completed, so JobSet %s did not end because its leader alone finished.", job, r.of.Name).
 				with(r.Name+" Job", "never Complete", "Complete")
 		}
 		return nil
@@ -111,7 +128,7 @@ func HaveReplacedAPod() types.GomegaMatcher {
 		if failed > 0 && running > 0 {
 			return nil
 		}
-		return refuse("The %s Job of JobSet %s has not put a new pod in the place of a failed one.", r.Name, r.of.Name).
+		return unlike("The %s Job of JobSet %s has not put a new pod in the place of a failed one.", r.Name, r.of.Name).
 			with("failed pods seen", "at least 1", failed).with("pods running now", "at least 1", running)
 	})
 }
@@ -125,63 +142,9 @@ func BeSuspended() types.GomegaMatcher {
 		if j.suspended() {
 			return nil
 		}
-		return refuse("JobSet %s is not suspended.", j.Name).with("spec.suspend", true, false)
+		return refuse(tell("JobSet %s 의 SUSPENDED 열을 보면 멈춰 있지 않은데, 멈춘 채여야 합니다.",
+			"JobSet %s is not suspended (the SUSPENDED column); it should be.", j.Name), "JobSet %s is not suspended.", j.Name).with("spec.suspend", true, false)
 	})
-}
-
-// BeInQueue judges that the queue label is on the JobSet itself, where Kueue
-// looks for it.
-func BeInQueue(queue string) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
-		if r := j.absent(); r != nil {
-			return r
-		}
-		if j.queue() == queue {
-			return nil
-		}
-		label := "label " + kueueconstants.QueueLabel
-		if lower := j.queueLabelsBelow(); j.queue() == "" && len(lower) > 0 {
-			return refuse("The queue label of JobSet %s is on the %s and not on the JobSet, so Kueue does not admit it as one.",
-				j.Name, lower[0]).with(label, queue+" on the JobSet", "on the "+strings.Join(lower, ", "))
-		}
-		if j.queue() == "" {
-			return refuse("JobSet %s has no queue label, so Kueue does not know of it.", j.Name).with(label, queue, "none")
-		}
-		return refuse("JobSet %s is in queue %s; the lab wants %s.", j.Name, j.queue(), queue).with(label, queue, j.queue())
-	})
-}
-
-// BeInNoQueue judges that the queue label is nowhere on the JobSet.
-func BeInNoQueue() types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
-		if r := j.absent(); r != nil {
-			return r
-		}
-		places := j.queueLabelsBelow()
-		if j.queue() != "" {
-			places = append([]string{"JobSet"}, places...)
-		}
-		if len(places) == 0 {
-			return nil
-		}
-		return refuse("JobSet %s carries a queue label; the lab wants it without a queue.", j.Name).
-			with("label "+kueueconstants.QueueLabel, "none", "on the "+strings.Join(places, ", "))
-	})
-}
-
-// queueLabelsBelow names the places below the JobSet's own metadata that carry
-// the queue label.
-func (j JobSet) queueLabelsBelow() []string {
-	var places []string
-	for _, role := range j.live.Spec.ReplicatedJobs {
-		if role.Template.Labels[kueueconstants.QueueLabel] != "" {
-			places = append(places, "Job template of "+role.Name)
-		}
-		if role.Template.Spec.Template.Labels[kueueconstants.QueueLabel] != "" {
-			places = append(places, "pod template of "+role.Name)
-		}
-	}
-	return places
 }
 
 // state tells what a JobSet is at, in the words of its columns in kubectl.

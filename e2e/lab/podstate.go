@@ -98,3 +98,12 @@ func podState(pod *corev1.Pod) string {
 	}
 	return string(pod.Status.Phase)
 }
+
+// statusOf is the one word that kubectl's STATUS column has for a pod.
+func statusOf(pod *corev1.Pod) string {
+	if pod.DeletionTimestamp != nil {
+		return "Terminating"
+	}
+	reason, _ := waitingReason(pod)
+	return or(reason, string(pod.Status.Phase))
+}

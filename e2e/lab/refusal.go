@@ -4,16 +4,20 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/onsi/gomega/gcustom"
 	"github.com/onsi/gomega/types"
 )
 
-// A Refusal is why a judgement does not hold, in words for a person: the
-// verdict in one sentence, then what was wanted and what was found, side by
-// side. A nil Refusal means that the judgement holds.
+// A Refusal is why a judgement does not hold. For a lab author: the verdict in
+// one sentence, then what was wanted and what was found, side by side. For the
+// learner whose work is judged: one sentence in each language. A nil Refusal
+// means that the judgement holds.
 type Refusal struct {
 	Sentence string
 	Rows     []Row
+	Words    Words
+	// Open tells that nothing is refused: a client that only reads could not see
+	// what this judgement asks for, so it was left out.
+	Open bool
 }
 
 // A Row sets one thing that the lab wants beside what there is.
@@ -21,7 +25,28 @@ type Row struct {
 	What, Wanted, Found string
 }
 
-func refuse(format string, args ...any) *Refusal {
+// Words are one sentence for a learner, in Korean and in English. They say what
+// is seen and what the lab text asks for, in the lab text's own terms, and not
+// what to type.
+type Words struct {
+	KO string `json:"ko"`
+	EN string `json:"en"`
+}
+
+// tell fills both sentences with the same values.
+func tell(ko, en string, values ...any) Words {
+	return Words{KO: fmt.Sprintf(ko, values...), EN: fmt.Sprintf(en, values...)}
+}
+
+// refuse is how a judgement of a learner's work refuses: never without words for
+// the learner.
+func refuse(words Words, format string, args ...any) *Refusal {
+	return &Refusal{Sentence: fmt.Sprintf(format, args...), Words: words}
+}
+
+// unlike is how a judgement refuses that only mistakes use. It judges what the
+// cluster does and not a learner's work, so no learner is told of it.
+func unlike(format string, args ...any) *Refusal {
 	return &Refusal{Sentence: fmt.Sprintf(format, args...)}
 }
 
@@ -31,8 +56,11 @@ func (r *Refusal) with(what string, wanted, found any) *Refusal {
 }
 
 // String renders the sentence and, below it, the rows in aligned columns: side by side
-// where the values are short.
+// where the values are short. Of no Refusal there is nothing to render.
 func (r *Refusal) String() string {
+	if r == nil {
+		return ""
+	}
 	if len(r.Rows) == 0 {
 		return r.Sentence
 	}
@@ -59,15 +87,38 @@ func (r *Refusal) below() string {
 }
 
 // judgement makes a matcher of a pure function that says why a T is refused.
-// The text of the matcher's failure is the refusal and nothing else. There is
-// no good sentence for a judgement turned round, so NotTo says only that.
-func judgement[T any](judge func(T) *Refusal) types.GomegaMatcher {
-	var refusal *Refusal
-	return gcustom.MakeMatcher(func(actual T) (bool, error) {
-		refusal = judge(actual)
-		return refusal == nil, nil
-	}).WithTemplate("{{if .Failure}}{{call .Data}}{{else}}This was expected not to hold, and it holds.{{end}}",
-		func() string { return refusal.String() })
+func judgement[T any](judge func(T) *Refusal) types.GomegaMatcher { return judging[T](judge) }
+
+// judging is the matcher of a judgement. The text of its failure is the refusal
+// and nothing else. There is no good sentence for a judgement turned round, so
+// NotTo says only that.
+type judging[T any] func(T) *Refusal
+
+// refusal judges whatever an expectation is about. The error tells of one that
+// is about another thing than the judgement.
+func (judge judging[T]) refusal(actual any) (*Refusal, error) {
+	of, ok := actual.(T)
+	if !ok {
+		return nil, fmt.Errorf("this judges a %T and not a %T", of, actual)
+	}
+	return judge(of), nil
+}
+
+func (judge judging[T]) Match(actual any) (bool, error) {
+	refusal, err := judge.refusal(actual)
+	return err == nil && (refusal == nil || refusal.Open), err
+}
+
+func (judge judging[T]) FailureMessage(actual any) string {
+	refusal, err := judge.refusal(actual)
+	if err != nil {
+		return err.Error()
+	}
+	return refusal.String()
+}
+
+func (judge judging[T]) NegatedFailureMessage(any) string {
+	return "This was expected not to hold, and it holds."
 }
 
 // firstLine is the verdict sentence of a longer message.

@@ -69,22 +69,10 @@ func (s Step) Judge(snapshot *Snapshot) string {
 	return judged(func(g gomega.Gomega) { s.Check(g, snapshot) })
 }
 
-// refused carries the message of a failed expectation out of a Check.
-type refused struct{ message string }
-
-func judged(check func(g gomega.Gomega)) (refusal string) {
-	g := gomega.NewGomega(func(message string, _ ...int) { panic(refused{message}) })
-	defer func() {
-		if caught := recover(); caught != nil {
-			stop, ours := caught.(refused)
-			if !ours {
-				panic(caught)
-			}
-			refusal = stop.message
-		}
-	}()
-	check(g)
-	return ""
+// Refusal is Judge with the refusal itself, nil if the step is passed, and with
+// the judgements that this snapshot leaves open.
+func (s Step) Refusal(snapshot *Snapshot) (refusal *Refusal, open []*Refusal) {
+	return refusalOf(func(g gomega.Gomega) { s.Check(g, snapshot) })
 }
 
 // String is how a step is called in a sentence.

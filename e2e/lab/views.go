@@ -1,12 +1,14 @@
 package lab
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueueconstants "sigs.k8s.io/kueue/pkg/controller/constants"
 
@@ -166,4 +168,18 @@ func (w Workload) condition(kind string) *metav1.Condition {
 func (w Workload) isNow(kind string) bool {
 	condition := w.condition(kind)
 	return condition != nil && condition.Status == metav1.ConditionTrue
+}
+
+// ranks lists every place in the JobSet, by its spec.
+func (j JobSet) ranks() []string {
+	var ranks []string
+	for _, role := range j.live.Spec.ReplicatedJobs {
+		pods := min(ptr.Deref(role.Template.Spec.Parallelism, 1), ptr.Deref(role.Template.Spec.Completions, 1<<30))
+		for job := range role.Replicas {
+			for index := range pods {
+				ranks = append(ranks, fmt.Sprintf("%s-%d-%d", role.Name, job, index))
+			}
+		}
+	}
+	return ranks
 }

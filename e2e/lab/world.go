@@ -27,6 +27,7 @@ type World struct {
 	clients  kubernetes.Interface
 	recorder *Recorder
 	devices  devices
+	readOnly bool // see ConnectToRead
 
 	// left is what a run leaves in the lab; see Leave.
 	left string
@@ -38,7 +39,13 @@ type World struct {
 
 // Connect reads the kubeconfig and makes the clients. It does not yet talk to
 // the cluster: whether anybody answers is the preflight's first question.
-func Connect(settings Settings) (*World, error) {
+func Connect(settings Settings) (*World, error) { return connect(settings, false) }
+
+// ConnectToRead is Connect for a look that changes nothing: its clients let only
+// requests through that read.
+func ConnectToRead(settings Settings) (*World, error) { return connect(settings, true) }
+
+func connect(settings Settings, readOnly bool) (*World, error) {
 	pins, err := fixtures.ReadPins()
 	if err != nil {
 		return nil, err
@@ -52,6 +59,9 @@ func Connect(settings Settings) (*World, error) {
 	config.UserAgent = fieldManager
 	// Deprecation warnings are the controllers' business, not the reader's.
 	config.WarningHandler = rest.NoWarnings{}
+	if readOnly {
+		config.Wrap(onlyReading)
+	}
 
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, jobsetv1.AddToScheme, kueuev1.AddToScheme} {
@@ -63,7 +73,7 @@ func Connect(settings Settings) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client from %s: %w", settings.Kubeconfig, err)
 	}
-	world := &World{Settings: settings, Pins: pins, config: config, clients: clients, recorder: NewRecorder()}
+	world := &World{Settings: settings, Pins: pins, config: config, clients: clients, recorder: NewRecorder(), readOnly: readOnly}
 	// The REST mapping is found on first use, so an unreachable cluster is no
 	// error here.
 	world.client, err = client.New(config, client.Options{Scheme: scheme})

@@ -77,6 +77,11 @@ func command() *cobra.Command {
 	for _, runs := range []*cobra.Command{with, beside} {
 		runs.Flags().SetInterspersed(false) // the command's flags are the command's
 	}
+	check := &cobra.Command{Use: "check [ARG ...]", Short: "Grade a learner's work on the lab; the arguments are those of lab-e2e check",
+		DisableFlagParsing: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			return lab(func(l *provision.Lab, ctx context.Context) error { return l.Check(ctx, args) })(c, args)
+		}}
 	root.AddCommand(
 		&cobra.Command{Use: "up", Short: "Make the lab; a lab that stands is checked and mended", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Up)},
@@ -88,7 +93,7 @@ func command() *cobra.Command {
 			RunE: lab((*provision.Lab).Images)},
 		&cobra.Command{Use: "bench", Short: "Time the lab's coming up, our way against the plain way", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Bench)},
-		with, beside,
+		with, beside, check,
 	)
 	return root
 }

@@ -1,0 +1,87 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	controllerlog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"gsb.test/jobset-e2e/e2e/lab"
+)
+
+// checkHelp is what --help says beyond the flags.
+const checkHelp = `Look at the lab and the learner's files once, change nothing, and say step by
+step what is passed and what is missing, in Korean and in English.
+
+Exit status: 0 every step asked for is passed, 1 one is not, 2 could not look.
+
+With --json, one object: schema (1), passed, suite (the commit), error (only where
+it could not look) and steps, a list of: step (the number), name, title, passed, ko,
+en (a sentence each) and, where there are any, notes (a list of ko and en: what
+could not be seen by reading alone and was left out). cluster and workDirectory say
+what was looked at.
+
+The rights that it needs, and no others, are in fixtures/check/reader.yaml.`
+
+func checkCommand() *cobra.Command {
+	given := surroundings{}
+	command := &cobra.Command{Use: "check", Short: "Grade a learner's work: look, change nothing, say what is missing",
+		Long: checkHelp, Args: cobra.NoArgs}
+	given.flag(command, "kubeconfig", "LAB_KUBECONFIG", "the kubeconfig of the lab; no other is ever used")
+	given.flag(command, "workdir", "LAB_WORKDIR", "the folder that stands for /root/gsb-jobset")
+	given.flag(command, "step", "STEP", "one step, by number or name")
+	asJSON := command.Flags().Bool("json", false, "print JSON, for a lab platform")
+	command.RunE = func(c *cobra.Command, _ []string) error {
+		grading, err := check(c.Context(), given.getenv)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "Nothing was checked: %v\n", err)
+			grading = lab.Ungraded(err)
+		}
+		switch {
+		case *asJSON:
+			content, err := json.MarshalIndent(grading, "", "  ")
+			if err != nil {
+				return fmt.Errorf("writing the grades as JSON: %w", err)
+			}
+			fmt.Println(string(content))
+		case err == nil:
+			fmt.Println(grading)
+		}
+		switch {
+		case err != nil:
+			return status(lab.ExitNotRun)
+		case !grading.Passed:
+			return status(lab.ExitFailed)
+		}
+		return nil
+	}
+	return command
+}
+
+// check looks at the lab with a client that only reads, and grades.
+func check(ctx context.Context, getenv func(string) string) (lab.Grading, error) {
+	// What the client libraries log is not for a learner.
+	controllerlog.SetLogger(klog.Logger{})
+	klog.SetLogger(klog.Logger{})
+	plan, err := lab.MakePlan(lab.Steps(), getenv("STEP"))
+	if err != nil {
+		return lab.Grading{}, err
+	}
+	root, err := lab.Root()
+	if err != nil {
+		return lab.Grading{}, err
+	}
+	settings, err := lab.ReadSettingsToRead(getenv, root)
+	if err != nil {
+		return lab.Grading{}, err
+	}
+	world, err := lab.ConnectToRead(settings)
+	if err != nil {
+		return lab.Grading{}, err
+	}
+	return world.Check(ctx, plan.Asked)
+}

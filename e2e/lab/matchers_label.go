@@ -1,0 +1,76 @@
+package lab
+
+import (
+	"strings"
+
+	"github.com/onsi/gomega/types"
+	kueueconstants "sigs.k8s.io/kueue/pkg/controller/constants"
+)
+
+// BeInQueue judges that the queue label is on the JobSet itself, where Kueue
+// looks for it.
+func BeInQueue(queue string) types.GomegaMatcher {
+	return judgement(func(j JobSet) *Refusal {
+		if r := j.absent(); r != nil {
+			return r
+		}
+		if j.queue() == queue {
+			return nil
+		}
+		label := "label " + kueueconstants.QueueLabel
+		if lower := j.queueLabelsBelow(); j.queue() == "" && len(lower) > 0 {
+			return refuse(tell("JobSet %s 의 큐 라벨이 "+lower[0].KO+"에 붙어 있고 JobSet 자신에는 없어서, Kueue 가 한 덩어리로 입장시키지 않습니다.",
+				"JobSet %s has its queue label on the "+lower[0].EN+" and not on itself, so Kueue does not admit it as one.", j.Name),
+				"The queue label of JobSet %s is on the %s and not on the JobSet, so Kueue does not admit it as one.",
+				j.Name, lower[0].EN).with(label, queue+" on the JobSet", "on the "+inEnglish(lower))
+		}
+		if j.queue() == "" {
+			return refuse(tell("JobSet %s 에 큐 라벨이 없어서 Kueue 가 이 JobSet 을 모릅니다.", "JobSet %s has no queue label, so Kueue does not know of it.", j.Name),
+				"JobSet %s has no queue label, so Kueue does not know of it.", j.Name).with(label, queue, "none")
+		}
+		return refuse(tell("JobSet %s 의 큐 라벨 값이 %s 인데, 실습의 큐는 %s 입니다.", "JobSet %s is in queue %s; the lab's queue is %s.", j.Name, j.queue(), queue),
+			"JobSet %s is in queue %s; the lab wants %s.", j.Name, j.queue(), queue).with(label, queue, j.queue())
+	})
+}
+
+// BeInNoQueue judges that the queue label is nowhere on the JobSet.
+func BeInNoQueue() types.GomegaMatcher {
+	return judgement(func(j JobSet) *Refusal {
+		if r := j.absent(); r != nil {
+			return r
+		}
+		places := j.queueLabelsBelow()
+		if j.queue() != "" {
+			places = append([]Words{{KO: "JobSet", EN: "JobSet"}}, places...)
+		}
+		if len(places) == 0 {
+			return nil
+		}
+		return refuse(tell("JobSet %s 에 큐 라벨이 붙어 있는데, 이 단계의 JobSet 에는 없어야 합니다.",
+			"JobSet %s carries a queue label; the lab wants it without one.", j.Name), "JobSet %s carries a queue label; the lab wants it without a queue.", j.Name).
+			with("label "+kueueconstants.QueueLabel, "none", "on the "+inEnglish(places))
+	})
+}
+
+// queueLabelsBelow names the places below the JobSet's own metadata that carry
+// the queue label.
+func (j JobSet) queueLabelsBelow() []Words {
+	var places []Words
+	for _, role := range j.live.Spec.ReplicatedJobs {
+		if role.Template.Labels[kueueconstants.QueueLabel] != "" {
+			places = append(places, tell("%s 역할의 Job 템플릿", "Job template of %s", role.Name))
+		}
+		if role.Template.Spec.Template.Labels[kueueconstants.QueueLabel] != "" {
+			places = append(places, tell("%s 역할의 파드 템플릿", "pod template of %s", role.Name))
+		}
+	}
+	return places
+}
+
+func inEnglish(places []Words) string {
+	var names []string
+	for _, place := range places {
+		names = append(names, place.EN)
+	}
+	return strings.Join(names, ", ")
+}
