@@ -104,7 +104,7 @@ func AnswerWithAddressOf(pod Pod) types.GomegaMatcher {
 			address := answer.address.String()
 			switch {
 			case answer.name != "" && answer.name != pod.fullName():
-				return refuse("The lookup in %s asked for another name than the leader pod's full one.", f.Name).
+				return refuse("The lookup in %s asked for %s, which is not the full name of the %s pod.", f.Name, answer.name, pod.role).
 					with("name", pod.fullName(), answer.name).with("address", list(right), address)
 			case !slices.Contains(right, address):
 				return refuse("The lookup in %s was answered with %s, which is %s; the %s pod has %s.", f.Name, address,

@@ -27,7 +27,7 @@ func HaveRoles(wanted ...string) types.GomegaMatcher {
 		if slices.Equal(slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(wanted))) {
 			return nil
 		}
-		return refuse("JobSet %s does not have the roles that the lab asks for.", j.Name).
+		return refuse("JobSet %s has the roles %s; the lab wants %s.", j.Name, list(found), list(wanted)).
 			with("replicatedJobs", list(wanted), list(found))
 	})
 }
@@ -39,13 +39,23 @@ func HaveOneJobOf(pods int32) types.GomegaMatcher {
 			return refusal
 		}
 		job := r.fields.Template.Spec
+		if job.Completions == nil && ptr.Deref(job.CompletionMode, batchv1.IndexedCompletion) == batchv1.IndexedCompletion {
+			// JobSet's default is Indexed, and the API server takes no such Job without completions.
+			return refuse("Role %s of JobSet %s has no completions, and without them its Job cannot be made.", r.Name, r.of.Name).
+				with("completions (pods in all)", pods, "none")
+		}
 		parallelism := ptr.Deref(job.Parallelism, 1)
 		completions := ptr.Deref(job.Completions, parallelism)
 		if r.fields.Replicas == 1 && parallelism == pods && completions == pods {
 			return nil
 		}
-		return refuse("Role %s of JobSet %s is %s; the lab wants %s.", r.Name, r.of.Name,
-			jobsOf(r.fields.Replicas, parallelism), jobsOf(1, pods)).
+		refusal := refuse("Role %s of JobSet %s is %s; the lab wants %s.", r.Name, r.of.Name,
+			jobsOf(r.fields.Replicas, parallelism), jobsOf(1, pods))
+		if parallelism != completions {
+			refusal = refuse("Role %s of JobSet %s runs %d of %s at once; the lab wants %s at once.", r.Name, r.of.Name,
+				parallelism, times(int(completions), "pod"), times(int(pods), "pod"))
+		}
+		return refusal.
 			with("replicas (Jobs)", 1, r.fields.Replicas).
 			with("parallelism (pods at once)", pods, parallelism).
 			with("completions (pods in all)", pods, completions)
@@ -59,6 +69,14 @@ func AskForGPUs(wanted int64) types.GomegaMatcher {
 			return refusal
 		}
 		resource := r.of.snapshot.GPUResource
+		for _, container := range r.fields.Template.Spec.Template.Spec.Containers {
+			requested, limited := container.Resources.Requests[corev1.ResourceName(resource)], container.Resources.Limits[corev1.ResourceName(resource)]
+			// The API server takes no pod, and no Job, that asks for one otherwise.
+			if !requested.IsZero() && requested.Cmp(limited) != 0 {
+				return refuse("Role %s of JobSet %s asks for GPUs in requests and not in limits, and so its Job cannot be made.", r.Name, r.of.Name).
+					with("limits "+resource, wanted, limited.String()).with("requests "+resource, "none, or as in limits", requested.String())
+			}
+		}
 		if found := gpusOf(r.fields.Template.Spec.Template.Spec, resource); found != wanted {
 			return refuse("Each pod of role %s of JobSet %s asks for %s; the lab wants %s.", r.Name, r.of.Name,
 				gpus(found), gpus(wanted)).with(resource+" a pod", wanted, found)
