@@ -7,11 +7,12 @@
 #   make steps    walk the steps on the lab that stands; STEP=4 walks one of them
 #   make down     remove the lab and everything made for it
 #   make doctor   what this machine can and cannot do, and the mend
-#   make list     the steps: number, name, title
+#   make list     the steps, and what the check of each refuses and accepts; STEP=4 tells one
 #   make gpus     make a lab and prove its four GPUs on the real kubelet
 #   make images   build what is not cached, and list what a lab is made of
 #   make lint     the linters that hold what review need not
 #   make bench    time the lab's coming up, our way against the plain way
+#   make record   walk a lab, and renew from it the snapshots that the tests judge
 #
 #   KEEP=1                 leave the lab standing after make e2e, or after a failure
 #   STEP=4                 one step, by number or name, with what it needs
@@ -44,7 +45,7 @@ GO := GOGC=off GOMEMLIMIT=3GiB go
 LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
 
-.PHONY: help e2e test up steps down doctor images list gpus lint bench
+.PHONY: help e2e test up steps down doctor images list gpus lint bench record
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -88,7 +89,7 @@ images: $(LAB)
 	@exec $(LAB) images
 
 list: $(SUITE)
-	@exec $(SUITE) list
+	@exec $(SUITE) list '$(STEP)'
 
 test:
 	@$(GO) vet ./...
@@ -109,3 +110,10 @@ bench: $(LAB)
 # The GPUs on a real kubelet; TestGPUsOnTheLab says what is proven.
 gpus: $(LAB)
 	@exec $(LAB) with -- go test -count=1 -run TestGPUsOnTheLab -v ./provision
+
+# The recordings are built into the test program, so the messages about them are
+# written by another run of it. Read what git diff shows of both.
+record: $(LAB) $(SUITE)
+	@LAB_REPORTS='$(CURDIR)/.lab/record' STEP= $(LAB) with -- $(WALK) $(PARTLY)
+	@$(GO) test -count=1 ./e2e -run '^TestRecord$$' -record '$(CURDIR)/.lab/record'
+	@$(GO) test -count=1 ./e2e -update

@@ -2,12 +2,12 @@ package lab
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/onsi/gomega/types"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/api/core/v1"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
@@ -61,31 +61,6 @@ func HaveNoWorkload() types.GomegaMatcher {
 				with("Workloads owned by "+j.Name, "none, ever", seen.Name)
 		}
 		return nil
-	})
-}
-
-// HaveJobsQueuedOneByOne judges that each of the JobSet's Jobs owns a Workload
-// of its own on which Kueue has given its verdict.
-func HaveJobsQueuedOneByOne(jobs int) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
-		if r := j.absent(); r != nil {
-			return r
-		}
-		judged := 0
-		for _, job := range j.jobs() {
-			for _, workload := range j.snapshot.Workloads {
-				owner := metav1.GetControllerOf(&workload)
-				reserved := meta.FindStatusCondition(workload.Status.Conditions, kueuev1.WorkloadQuotaReserved)
-				if owner != nil && owner.UID == job.UID && reserved != nil {
-					judged++
-				}
-			}
-		}
-		if judged == jobs {
-			return nil
-		}
-		return refuse("Kueue has judged %s of JobSet %s by itself; %d were expected.", times(judged, "Job"), j.Name, jobs).
-			with("Jobs with a Workload of their own", jobs, judged)
 	})
 }
 
@@ -154,9 +129,44 @@ func BeRefusedQuota() types.GomegaMatcher {
 		case slices.Contains(noVerdict, reserved.Reason):
 			return refuse("Kueue holds JobSet %s back for another reason than its size%s.", w.of.Name, w.because()).
 				with("QuotaReserved", "false, because of the quota", w.told(kueuev1.WorkloadQuotaReserved))
+		case len(w.uncovered()) > 0:
+			return refuse("Kueue holds JobSet %s back for another reason than its size: ClusterQueue %s has no %s to lend.", w.of.Name,
+				w.of.snapshot.ClusterQueue.Name, strings.Join(w.uncovered(), " and no ")).
+				with("resources asked for", "those of the queue", strings.Join(w.uncovered(), ", ")+" too")
 		}
 		return nil
 	})
+}
+
+// uncovered names the resources that the JobSet's pods ask for and the
+// ClusterQueue does not cover. Kueue admits no such Workload, and says of it
+// what it says of one that is too big.
+func (w Workload) uncovered() []string {
+	queue := w.of.snapshot.ClusterQueue
+	if queue == nil || w.of.live == nil {
+		return nil
+	}
+	covered := map[corev1.ResourceName]bool{}
+	for _, group := range queue.Spec.ResourceGroups {
+		for _, resource := range group.CoveredResources {
+			covered[resource] = true
+		}
+	}
+	lacking := map[string]bool{}
+	for _, role := range w.of.live.Spec.ReplicatedJobs {
+		pod := role.Template.Spec.Template.Spec
+		for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
+			// A limit without a request is a request too.
+			for _, asked := range []corev1.ResourceList{container.Resources.Requests, container.Resources.Limits} {
+				for resource := range asked {
+					if !covered[resource] {
+						lacking[string(resource)] = true
+					}
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(lacking))
 }
 
 // LendAll judges that the ClusterQueue has reserved and in use exactly this

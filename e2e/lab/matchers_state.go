@@ -90,32 +90,6 @@ func HaveNoJobThatEverCompleted() types.GomegaMatcher {
 	})
 }
 
-// HaveReplacedAPod judges, by all that was seen, that the role's Job put another
-// pod in the place of a failed one, and that the other one runs.
-func HaveReplacedAPod() types.GomegaMatcher {
-	return judgement(func(r ReplicatedJob) *Refusal {
-		if refusal := r.absent(); refusal != nil {
-			return refusal
-		}
-		failed, running := 0, 0
-		for _, pod := range r.of.snapshot.Seen.Ever("Pod", r.of.Name) {
-			if pod.Role == r.Name && pod.Was("Failed") {
-				failed++
-			}
-		}
-		for _, pod := range r.of.Pods().items {
-			if roleOf(&pod) == r.Name && isSteady(&pod) {
-				running++
-			}
-		}
-		if failed > 0 && running > 0 {
-			return nil
-		}
-		return refuse("The %s Job of JobSet %s has not put a new pod in the place of a failed one.", r.Name, r.of.Name).
-			with("failed pods seen", "at least 1", failed).with("pods running now", "at least 1", running)
-	})
-}
-
 // BeSuspended judges a JobSet by spec.suspend.
 func BeSuspended() types.GomegaMatcher {
 	return judgement(func(j JobSet) *Refusal {
@@ -146,6 +120,10 @@ func BeInQueue(queue string) types.GomegaMatcher {
 		}
 		if j.queue() == "" {
 			return refuse("JobSet %s has no queue label, so Kueue does not know of it.", j.Name).with(label, queue, "none")
+		}
+		if cluster := j.snapshot.ClusterQueue; cluster != nil && j.queue() == cluster.Name {
+			return refuse("The queue label of JobSet %s names ClusterQueue %s; it must name LocalQueue %s, which leads there.",
+				j.Name, cluster.Name, queue).with(label, queue, j.queue())
 		}
 		return refuse("JobSet %s is in queue %s; the lab wants %s.", j.Name, j.queue(), queue).with(label, queue, j.queue())
 	})

@@ -28,6 +28,10 @@ type World struct {
 	recorder *Recorder
 	devices  devices
 
+	// watchUntil ends all watching, unwatch the present history's.
+	watchUntil context.Context
+	unwatch    context.CancelFunc
+
 	// running ends when somebody interrupts the run.
 	running   context.Context
 	interrupt context.CancelFunc
