@@ -48,6 +48,11 @@ var _ = vary(1, variations{
 			s.Events = append(s.Events, lab.Event{At: 1, Type: "Warning", Reason: "FailedCreate", Object: "Job/hello-worker-0",
 				UID: job(s, "hello-worker-0").UID, Message: `Error creating: pods "hello-worker-0-1-xxvq8" is forbidden: exceeded quota: pods`})
 		}},
+		{"a Job that the API server does not take", func(s *lab.Snapshot) {
+			dropPods(s, "hello-worker")
+			s.Events = append(s.Events, lab.Event{At: 1, Type: "Warning", Reason: "JobCreationFailed", Object: "JobSet/hello",
+				UID: jobSet(s, "hello").UID, Message: `job "hello-worker-0" creation failed with error: jobs.batch "hello-worker-0" is forbidden: exceeded quota: jobs`})
+		}},
 		{"suspended by hand", func(s *lab.Snapshot) {
 			jobSet(s, "hello").Spec.Suspend = ptr.To(true)
 			dropPods(s, "hello-")

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/fixtures"
 )
 
 // once adds an object to the history that came and went.
@@ -109,6 +112,30 @@ var unlike = map[string][]variation{
 		}},
 		{"the JobSet has a Workload after all", hasAWorkload("big")},
 	},
+}
+
+// A file that no mistake is told of would never be tried.
+func TestJudgeEveryMistakeHasItsFileAndTheNameOfItsStepsJobSet(t *testing.T) {
+	files := map[string]bool{}
+	for _, name := range fixtures.Names() {
+		if strings.HasPrefix(name, "mistakes/") {
+			files[name] = true
+		}
+	}
+	for _, mistake := range lab.Mistakes() {
+		name := "mistakes/" + mistake.Name + ".yaml"
+		content, err := fixtures.Read(name)
+		if err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(string(content), "\n  name: "+mistake.JobSet()+"\n") {
+			t.Errorf("%s is not of JobSet %s, as its step asks for", name, mistake.JobSet())
+		}
+		delete(files, name)
+	}
+	if len(files) > 0 {
+		t.Errorf("no mistake is told of %v", slices.Sorted(maps.Keys(files)))
+	}
 }
 
 // Every mistake is judged on the snapshot that it was really passed on, refused on

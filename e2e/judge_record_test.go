@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"gsb.test/jobset-e2e/e2e/lab"
@@ -52,6 +54,35 @@ func TestRecord(t *testing.T) {
 		if err := os.WriteFile(to, append([]byte(header), content...), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestRecordingsGetLastingNames(t *testing.T) {
+	const first, second, job = "11111111-2222-3333-4444-555555555555", "11111111-2222-3333-4444-666666666666", "11111111-2222-3333-4444-777777777777"
+	s := &lab.Snapshot{Files: map[string]string{"dns.txt": "Address: 10.244.0.1\nServer: 10.96.0.10\n"}}
+	s.Seen.Sightings = []lab.Sighting{
+		{Kind: "Pod", Name: "hello-leader-0-0-7xkqd", UID: first, Address: "10.244.0.12"},
+		{Kind: "Workload", Name: "pod-hello-leader-0-0-7xkqd-49fb2", UID: job},
+		{Kind: "Pod", Name: "hello-leader-0-0-b2c4d", UID: second, Address: "10.244.0.1"},
+	}
+	s.Events = []lab.Event{{Object: "Job/hello-leader-0", UID: job, Message: "Created pod: hello-leader-0-0-b2c4d on jdg-control-plane"}}
+	s.Pods = []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "hello-leader-0-0-b2c4d", UID: second}, Spec: corev1.PodSpec{NodeName: "jdg-control-plane"}}}
+	content, err := s.YAML()
+	if err == nil {
+		content, err = renamed(content)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := lab.ParseSnapshot(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := got.Seen.Sightings
+	if seen[0].Name != "hello-leader-0-0-aaaaa" || seen[1].Name != "pod-hello-leader-0-0-aaaaa-aaaaa" || seen[2].Name != "hello-leader-0-0-bbbbb" ||
+		got.Pods[0].UID != seen[2].UID || got.Events[0].UID != seen[1].UID || seen[0].UID == seen[2].UID || seen[0].Address != "10.244.0.11" ||
+		got.Events[0].Message != "Created pod: hello-leader-0-0-bbbbb on node" || got.Files["dns.txt"] != "Address: 10.244.0.12\nServer: 10.96.0.10\n" {
+		t.Errorf("renamed to\n%s", content)
 	}
 }
 

@@ -158,7 +158,7 @@ func jobsThatFinish(operator jobsetv1.Operator, targets string) string {
 }
 
 // gpusOf sums the GPUs of a pod's containers. An extended resource's request
-// equals its limit; either may be left out.
+// equals its limit and may be left out.
 func gpusOf(pod corev1.PodSpec, resource string) int64 {
 	var total int64
 	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
