@@ -114,6 +114,6 @@ gpus: $(LAB)
 # The recordings are built into the test program, so the messages about them are
 # written by another run of it. Read what git diff shows of both.
 record: $(LAB) $(SUITE)
-	@LAB_REPORTS='$(CURDIR)/.lab/record' STEP= $(LAB) with -- $(WALK) $(PARTLY)
+	@LAB_REPORTS='$(CURDIR)/.lab/record' LAB_WORKDIR='$(CURDIR)/.lab/record/gsb-jobset' STEP= $(LAB) with -- $(WALK) $(PARTLY)
 	@$(GO) test -count=1 ./e2e -run '^TestRecord$$' -record '$(CURDIR)/.lab/record'
 	@$(GO) test -count=1 ./e2e -update

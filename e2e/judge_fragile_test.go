@@ -38,7 +38,7 @@ var _ = vary(4, variations{
 		{"backoffLimit 1", func(s *lab.Snapshot) { role(s, "fragile", "worker").Template.Spec.BackoffLimit = ptr.To[int32](1) }},
 		{"no failurePolicy", func(s *lab.Snapshot) { jobSet(s, "fragile").Spec.FailurePolicy = nil }},
 		{"maxRestarts 3", func(s *lab.Snapshot) { jobSet(s, "fragile").Spec.FailurePolicy.MaxRestarts = 3 }},
-		{"two workers", func(s *lab.Snapshot) { pods(s, "fragile", "worker", 2) }},
+		{"two workers", func(s *lab.Snapshot) { workers(s, "fragile", 2) }},
 		{"a JobSet that ended Failed after the third failure", func(s *lab.Snapshot) {
 			jobSet(s, "fragile").Status.Restarts = 2
 			ended(s, "fragile", jobsetv1.JobSetFailed, "ReachedMaxRestarts", "jobset failed due to reaching max number of restarts")
@@ -111,7 +111,7 @@ var _ = vary(5, variations{
 			s.Jobs = slices.DeleteFunc(s.Jobs, func(j batchv1.Job) bool { return strings.HasPrefix(j.Name, "eval-leader") })
 			s.Seen.Sightings = slices.DeleteFunc(s.Seen.Sightings, func(seen lab.Sighting) bool { return seen.Name == "eval-leader-0" })
 		}},
-		{"one worker", func(s *lab.Snapshot) { pods(s, "eval", "worker", 1) }},
+		{"one worker", func(s *lab.Snapshot) { workers(s, "eval", 1) }},
 	},
 	right: []variation{
 		{"the workers still Terminating", func(s *lab.Snapshot) {

@@ -17,10 +17,10 @@ var _ = vary(1, variations{
 			drop(s, "hello")
 			s.Elsewhere = []string{"default/hello"}
 		}},
-		{"one worker", func(s *lab.Snapshot) { workers(s, 1) }},
-		{"three workers", func(s *lab.Snapshot) { workers(s, 3) }},
+		{"one worker", func(s *lab.Snapshot) { helloWorkers(s, 1) }},
+		{"three workers", func(s *lab.Snapshot) { helloWorkers(s, 3) }},
 		{"two worker Jobs of one pod each", func(s *lab.Snapshot) {
-			workers(s, 1)
+			helloWorkers(s, 1)
 			role(s, "hello", "worker").Replicas = 2
 		}},
 		{"completions without parallelism", func(s *lab.Snapshot) { role(s, "hello", "worker").Template.Spec.Parallelism = nil }},
@@ -89,9 +89,9 @@ var _ = vary(1, variations{
 	},
 })
 
-// workers makes hello's worker Job one of n pods, in the cluster and the file.
-func workers(s *lab.Snapshot, n int32) {
-	pods(s, "hello", "worker", n)
+// helloWorkers makes hello's worker Job one of n pods, in the cluster and the file.
+func helloWorkers(s *lab.Snapshot, n int32) {
+	workers(s, "hello", n)
 	replace(s, "hello.yaml", "parallelism: 2", fmt.Sprintf("parallelism: %d", n))
 	replace(s, "hello.yaml", "completions: 2", fmt.Sprintf("completions: %d", n))
 }

@@ -92,9 +92,9 @@ func dropWorkload(s *lab.Snapshot, jobSetName string) {
 	s.Workloads = slices.DeleteFunc(s.Workloads, func(w kueuev1.Workload) bool { return w.Name == gone })
 }
 
-// pods makes a role one Job of n pods.
-func pods(s *lab.Snapshot, jobSetName, roleName string, n int32) {
-	spec := &role(s, jobSetName, roleName).Template.Spec
+// workers makes the worker role one Job of n pods.
+func workers(s *lab.Snapshot, jobSetName string, n int32) {
+	spec := &role(s, jobSetName, "worker").Template.Spec
 	spec.Parallelism, spec.Completions = &n, &n
 }
 

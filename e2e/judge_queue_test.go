@@ -43,7 +43,7 @@ var _ = vary(6, variations{
 			resources := &container(s, "train", "worker").Resources
 			resources.Requests, resources.Limits = resources.Limits, nil
 		}},
-		{"one worker", func(s *lab.Snapshot) { pods(s, "train", "worker", 1) }},
+		{"one worker", func(s *lab.Snapshot) { workers(s, "train", 1) }},
 		{"no Workload", func(s *lab.Snapshot) { dropWorkload(s, "train") }},
 		{"two Workloads", func(s *lab.Snapshot) {
 			second := workload(s, "train").DeepCopy()
@@ -104,7 +104,7 @@ var _ = vary(6, variations{
 
 var _ = vary(7, variations{
 	wrong: []variation{
-		{"three GPUs", func(s *lab.Snapshot) { pods(s, "big", "worker", 2) }},
+		{"three GPUs", func(s *lab.Snapshot) { workers(s, "big", 2) }},
 		{"five GPUs for one pod", func(s *lab.Snapshot) {
 			container(s, "big", "leader").Resources.Limits["nvidia.com/gpu"] = resource.MustParse("5")
 		}},
