@@ -8,13 +8,14 @@
 #   make check    grade a learner's work: look, change nothing, say what is missing
 #   make down     remove the lab and everything made for it
 #   make doctor   what this machine can and cannot do, and the mend
-#   make list     the steps: number, name, title
+#   make list     the steps, and what the check of each refuses and accepts; STEP=4 tells one
 #   make gpus     make a lab and prove its four GPUs on the real kubelet
 #   make images   build what is not cached, and list what a lab is made of
 #   make lint     the linters that hold what review need not
 #   make foreign  walk on clusters that this project did not make, and prove that
 #                 nothing is left in them
 #   make bench    time the lab's coming up, our way against the plain way
+#   make record   walk a lab, and renew from it the snapshots that the tests judge
 #
 #   make dist     the suite as one static program, to carry into a lab's VM
 #   make gate     a release's gate: walk the lab that LAB_KUBECONFIG names, or the one
@@ -64,7 +65,7 @@ LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
 DIST := .lab/dist
 
-.PHONY: help e2e test up steps check down doctor images list gpus lint bench dist dist-proof gate gate-proof repeat summary report-issue foreign
+.PHONY: help e2e test up steps check down doctor images list gpus lint bench dist dist-proof gate gate-proof repeat summary report-issue record foreign
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -143,7 +144,7 @@ images: $(LAB)
 	@exec $(LAB) images
 
 list: $(SUITE)
-	@exec $(SUITE) list
+	@exec $(SUITE) list '$(STEP)'
 
 test:
 	@$(GO) vet ./...
@@ -168,6 +169,13 @@ bench: $(LAB)
 # The GPUs on a real kubelet; TestGPUsOnTheLab says what is proven.
 gpus: $(LAB)
 	@exec $(LAB) with -- go test -count=1 -run TestGPUsOnTheLab -v ./provision
+
+# The recordings are built into the test program, so the messages about them are
+# written by another run of it. Read what git diff shows of both.
+record: $(LAB) $(SUITE)
+	@LAB_REPORTS='$(CURDIR)/.lab/record' LAB_WORKDIR='$(CURDIR)/.lab/record/gsb-jobset' STEP= $(LAB) with -- $(WALK) $(PARTLY)
+	@$(GO) test -count=1 ./e2e -run '^TestRecord$$' -record '$(CURDIR)/.lab/record'
+	@$(GO) test -count=1 ./e2e -update
 
 # Two clusters of other makers: the kind program alone, and a control plane of
 # plain processes, without kubeadm. See .ci/foreign/run.

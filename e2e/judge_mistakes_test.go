@@ -2,100 +2,167 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/fixtures"
 )
 
-// mistaken is the walked lab with one JobSet under the name of a mistake.
-func mistaken(t *testing.T, jobSetName, mistake string) *lab.Snapshot {
-	t.Helper()
-	snapshot, err := lab.ParseSnapshot([]byte(strings.ReplaceAll(string(read(t, "walked.yaml")), jobSetName, mistake)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot
+// once adds an object to the history that came and went.
+func once(s *lab.Snapshot, kind, name, jobSetName, roleName string) {
+	s.Seen.Sightings = append(s.Seen.Sightings, lab.Sighting{Kind: kind, Name: name, UID: "uid-of-one-that-is-gone", JobSet: jobSetName, Role: roleName,
+		Moments: []lab.Moment{{At: 0.1, State: "Seen"}, {At: 0.9, State: "Gone"}}})
 }
 
-// replacedByTheJob is what the cluster shows after mistake 1: the worker Job has
-// put a new pod, of the same attempt, in the place of the failed one.
-func replacedByTheJob(t *testing.T) *lab.Snapshot {
-	s := mistaken(t, "fragile", lab.Mistakes()[0].Name)
-	name := lab.Mistakes()[0].Name
-	jobSet(s, name).Status.Restarts = 0
-	for _, role := range []string{"leader", "worker"} {
-		p := pod(s, name+"-"+role)
-		p.Labels[attempt] = "0"
-		p.UID = "of-attempt-0-" + p.UID
-	}
-	return s
+func restarted(s *lab.Snapshot) { jobSet(s, "fragile").Status.Restarts = 1 }
+
+func hasAWorkload(jobSetName string) func(*lab.Snapshot) {
+	return func(s *lab.Snapshot) { once(s, "Workload", "jobset-"+jobSetName, jobSetName, "") }
 }
 
-// queuedOneByOne is what the cluster shows after mistake 2: each Job has a
-// Workload of its own, the JobSet has none.
-func queuedOneByOne(t *testing.T) *lab.Snapshot {
-	s := mistaken(t, "train", lab.Mistakes()[1].Name)
-	name := lab.Mistakes()[1].Name
-	jobSet(s, name).Labels = nil
-	owned := s.Workloads[0].DeepCopy()
-	s.Workloads = nil
-	var kept []lab.Sighting
-	for _, seen := range s.Seen.Sightings {
-		if seen.Kind != "Workload" {
-			kept = append(kept, seen)
+func hadAPod(s *lab.Snapshot) { once(s, "Pod", "train-leader-0-0-once", "train", "leader") }
+
+// unlike are, for each mistake, labs in which it does not do what its record tells.
+var unlike = map[string][]variation{
+	"hello-of-the-labels-group": {
+		{"it was there for a moment", func(s *lab.Snapshot) { once(s, "JobSet", "hello", "hello", "") }},
+	},
+	"hello-without-completions": {
+		{"a worker Job was there once", func(s *lab.Snapshot) { once(s, "Job", "hello-worker-0", "hello", "worker") }},
+		{"the leader does not run", func(s *lab.Snapshot) { starting(pod(s, "hello-leader"), "ContainerCreating", "") }},
+	},
+	"hello-without-parallelism": {
+		{"a second worker runs too", func(s *lab.Snapshot) {
+			beside(s, pod(s, "hello-worker-0-0"), "hello-worker-0-1-aaaaa", false).Labels[batchv1.JobCompletionIndexAnnotation] = "1"
+		}},
+		{"the second worker and not the first", func(s *lab.Snapshot) {
+			pod(s, "hello-worker").Labels[batchv1.JobCompletionIndexAnnotation] = "1"
+		}},
+	},
+	"fragile-without-backofflimit": {
+		{"the JobSet restarted after all", restarted},
+		{"no pod has failed yet", func(s *lab.Snapshot) { job(s, "fragile-worker-0").Status.Failed = 0 }},
+		{"the Job failed with its pod", func(s *lab.Snapshot) {
+			job(s, "fragile-worker-0").Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: "True"}}
+		}},
+		{"a pod is of a new attempt", func(s *lab.Snapshot) { pod(s, "fragile-leader").Labels[attempt] = "1" }},
+	},
+	"fragile-restarts-in-place": {
+		{"the JobSet restarted after all", restarted},
+		{"no container was restarted", func(s *lab.Snapshot) { pod(s, "fragile-worker").Status.ContainerStatuses[0].RestartCount = 0 }},
+	},
+	"eval-target-misspelt": {
+		{"it was there for a moment", func(s *lab.Snapshot) { once(s, "JobSet", "eval", "eval", "") }},
+	},
+	"eval-without-successpolicy": {
+		{"it completed after all", func(s *lab.Snapshot) {
+			ended(s, "eval", jobsetv1.JobSetCompleted, "AllJobsCompleted", "jobset completed successfully")
+		}},
+		{"the leader has not finished", func(s *lab.Snapshot) {
+			job(s, "eval-leader-0").Status.Conditions = nil
+			for i, seen := range s.Seen.Sightings {
+				if seen.Name == "eval-leader-0" {
+					s.Seen.Sightings[i].Moments = seen.Moments[:1]
+				}
+			}
+		}},
+	},
+	"train-label-on-job-template": {
+		{"only one Job was judged", func(s *lab.Snapshot) { dropWorkload(s, "train-leader") }},
+		{"Kueue has not looked yet", func(s *lab.Snapshot) { workload(s, "train-leader").Status.Conditions = nil }},
+		{"the JobSet has a Workload after all", hasAWorkload("train")},
+	},
+	"train-label-on-pod-template": {
+		{"only two pods were judged", func(s *lab.Snapshot) { dropWorkload(s, "train-worker-0-1") }},
+		{"Kueue has not looked yet", func(s *lab.Snapshot) { workload(s, "train-worker-0-0").Status.Conditions = nil }},
+		{"the JobSet has a Workload after all", hasAWorkload("train")},
+	},
+	"train-gpus-in-requests-only": {
+		{"Kueue does not admit it", func(s *lab.Snapshot) { workload(s, "train").Status.Conditions = nil }},
+		{"a Job was there once", func(s *lab.Snapshot) { once(s, "Job", "train-worker-0", "train", "worker") }},
+	},
+	"train-with-a-cpu-request": {
+		{"Kueue has not looked yet", func(s *lab.Snapshot) { workload(s, "train").Status.Conditions = nil }},
+		{"Kueue admits it", func(s *lab.Snapshot) { refusedQuota(s, "train").Status = metav1.ConditionTrue }},
+		{"the queue covers cpu", coverAll},
+		{"a pod was there once", hadAPod},
+	},
+	"train-in-the-clusterqueue": {
+		{"Kueue has not looked yet", func(s *lab.Snapshot) { workload(s, "train").Status.Conditions = nil }},
+		{"Kueue weighs it against a quota", func(s *lab.Snapshot) { refusedQuota(s, "train").Reason = "Pending" }},
+		{"it is not suspended", func(s *lab.Snapshot) { jobSet(s, "train").Spec.Suspend = ptr.To(false) }},
+		{"a pod was there once", hadAPod},
+	},
+	"big-without-queue": {
+		{"a pod does not run yet", func(s *lab.Snapshot) { starting(pod(s, "big-leader"), "ContainerCreating", "") }},
+		{"the fifth pod has not been looked at", func(s *lab.Snapshot) {
+			for i := range s.Pods {
+				if s.Pods[i].Status.Phase == "Pending" {
+					s.Pods[i].Status.Conditions = nil
+				}
+			}
+		}},
+		{"the JobSet has a Workload after all", hasAWorkload("big")},
+	},
+}
+
+// A file that no mistake is told of would never be tried.
+func TestJudgeEveryMistakeHasItsFileAndTheNameOfItsStepsJobSet(t *testing.T) {
+	files := map[string]bool{}
+	for _, name := range fixtures.Names() {
+		if strings.HasPrefix(name, "mistakes/") {
+			files[name] = true
 		}
 	}
-	s.Seen.Sightings = kept
-	for _, job := range s.Jobs {
-		if strings.HasPrefix(job.Name, name) {
-			w := owned.DeepCopy()
-			w.Name = "job-" + job.Name
-			w.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}}
-			s.Workloads = append(s.Workloads, *w)
+	for _, mistake := range lab.Mistakes() {
+		name := "mistakes/" + mistake.Name + ".yaml"
+		content, err := fixtures.Read(name)
+		if err != nil {
+			t.Error(err)
 		}
+		if !strings.Contains(string(content), "\n  name: "+mistake.JobSet()+"\n") {
+			t.Errorf("%s is not of JobSet %s, as its step asks for", name, mistake.JobSet())
+		}
+		delete(files, name)
 	}
-	return s
+	if len(files) > 0 {
+		t.Errorf("no mistake is told of %v", slices.Sorted(maps.Keys(files)))
+	}
 }
 
+// Every mistake is judged on the snapshot that it was really passed on, refused on
+// each that is unlike it, and refused by the check of the step that it is made in.
 func TestJudgeMistakes(t *testing.T) {
 	var told strings.Builder
-	for i, judged := range []struct {
-		happens func(t *testing.T) *lab.Snapshot
-		wrong   []variation
-	}{
-		{replacedByTheJob, []variation{
-			{"the JobSet restarted after all", func(s *lab.Snapshot) { jobSet(s, lab.Mistakes()[0].Name).Status.Restarts = 1 }},
-			{"the new pod is of a new attempt", func(s *lab.Snapshot) { pod(s, lab.Mistakes()[0].Name+"-worker").Labels[attempt] = "1" }},
-			{"the failed pod is not replaced yet", func(s *lab.Snapshot) {
-				pod(s, lab.Mistakes()[0].Name+"-worker").Status.Phase = corev1.PodFailed
-			}},
-			{"no pod ever failed", func(s *lab.Snapshot) {
-				for i := range s.Seen.Sightings {
-					s.Seen.Sightings[i].Moments = s.Seen.Sightings[i].Moments[:1]
-				}
-			}},
-		}},
-		{queuedOneByOne, []variation{
-			{"only one Job was judged", func(s *lab.Snapshot) { s.Workloads = s.Workloads[1:] }},
-			{"Kueue has not looked yet", func(s *lab.Snapshot) { s.Workloads[0].Status.Conditions = nil }},
-			{"the JobSet has a Workload after all", func(s *lab.Snapshot) {
-				s.Seen.Sightings = append(s.Seen.Sightings, lab.Sighting{Kind: "Workload", Name: "jobset-train", UID: "x",
-					JobSet: lab.Mistakes()[1].Name, Moments: []lab.Moment{{State: "Seen"}, {At: 1, State: "Gone"}}})
-			}},
-			{"nothing was applied", func(s *lab.Snapshot) { drop(s, lab.Mistakes()[1].Name) }},
-		}},
-	} {
-		mistake := lab.Mistakes()[i]
-		if refusal := mistake.Judge(judged.happens(t)); refusal != "" {
+	for _, mistake := range lab.Mistakes() {
+		file := "mistakes/" + mistake.Name + ".yaml"
+		if refusal := mistake.Judge(recorded(t, file)); refusal != "" {
 			t.Errorf("%s: %s", mistake, refusal)
 		}
-		for _, wrong := range judged.wrong {
-			snapshot := judged.happens(t)
+		step := lab.Steps()[mistake.Step-1]
+		refusal := step.Judge(recorded(t, file))
+		if refusal == "" {
+			t.Errorf("%s passes its step", mistake)
+		}
+		fmt.Fprintf(&told, "## %s: the step's own check\n\n%s\n\n", mistake.Name, refusal)
+
+		wrong := append([]variation{{"the step done right", func(s *lab.Snapshot) { *s = *walked(t) }}}, unlike[mistake.Name]...)
+		if mistake.Refused == "" {
+			wrong = append(wrong, variation{"nothing was applied", func(s *lab.Snapshot) { drop(s, mistake.JobSet()) }})
+		}
+		if len(wrong) < 2 {
+			t.Errorf("%s: no lab that is unlike it", mistake)
+		}
+		for _, wrong := range wrong {
+			snapshot := recorded(t, file)
 			wrong.change(snapshot)
 			refusal := mistake.Judge(snapshot)
 			if refusal == "" {

@@ -16,6 +16,9 @@ import (
 
 const queueLabel = "kueue.x-k8s.io/queue-name"
 
+// lastWorker is the name of train's second worker pod.
+func lastWorker(s *lab.Snapshot) string { return pod(s, "train-worker-0-1").Name }
+
 var _ = vary(6, variations{
 	wrong: []variation{
 		{"no queue label", func(s *lab.Snapshot) { jobSet(s, "train").Labels = nil }},
@@ -25,51 +28,75 @@ var _ = vary(6, variations{
 				role(s, "train", name).Template.Labels = map[string]string{queueLabel: "lq"}
 			}
 		}},
-		{"another queue", func(s *lab.Snapshot) { jobSet(s, "train").Labels[queueLabel] = "ml" }},
-		{"two GPUs in all", func(s *lab.Snapshot) {
-			role(s, "train", "leader").Template.Spec.Template.Spec.Containers[0].Resources.Limits = nil
+		{"the queue label on the pod templates", func(s *lab.Snapshot) {
+			jobSet(s, "train").Labels = nil
+			for _, name := range []string{"leader", "worker"} {
+				role(s, "train", name).Template.Spec.Template.Labels = map[string]string{queueLabel: "lq"}
+			}
 		}},
+		{"the ClusterQueue's name in the queue label", func(s *lab.Snapshot) { jobSet(s, "train").Labels[queueLabel] = "ml" }},
+		{"two GPUs in all", func(s *lab.Snapshot) { container(s, "train", "leader").Resources.Limits = nil }},
 		{"two GPUs for one pod", func(s *lab.Snapshot) {
-			role(s, "train", "leader").Template.Spec.Template.Spec.Containers[0].Resources.Limits["nvidia.com/gpu"] = resource.MustParse("2")
+			container(s, "train", "leader").Resources.Limits["nvidia.com/gpu"] = resource.MustParse("2")
 		}},
-		{"no Workload", func(s *lab.Snapshot) { s.Workloads = s.Workloads[1:] }},
+		{"GPUs in requests only", func(s *lab.Snapshot) {
+			resources := &container(s, "train", "worker").Resources
+			resources.Requests, resources.Limits = resources.Limits, nil
+		}},
+		{"one worker", func(s *lab.Snapshot) { workers(s, "train", 1) }},
+		{"no Workload", func(s *lab.Snapshot) { dropWorkload(s, "train") }},
 		{"two Workloads", func(s *lab.Snapshot) {
-			second := s.Workloads[0].DeepCopy()
-			second.Name, second.UID = "jobset-train-other", "wl-other"
+			second := workload(s, "train").DeepCopy()
+			second.Name, second.UID = "jobset-train-other", "uid-of-another"
 			s.Workloads = append(s.Workloads, *second)
 		}},
-		{"one podSet", func(s *lab.Snapshot) { s.Workloads[0].Spec.PodSets = s.Workloads[0].Spec.PodSets[:1] }},
-		{"a podSet of another size", func(s *lab.Snapshot) { s.Workloads[0].Spec.PodSets[1].Count = 1 }},
+		{"one podSet", func(s *lab.Snapshot) { workload(s, "train").Spec.PodSets = workload(s, "train").Spec.PodSets[:1] }},
+		{"a podSet of another size", func(s *lab.Snapshot) { workload(s, "train").Spec.PodSets[1].Count = 1 }},
 		{"not admitted", func(s *lab.Snapshot) {
-			s.Workloads[0].Status.Conditions = []metav1.Condition{{Type: "QuotaReserved", Status: "False", Reason: "Pending",
+			workload(s, "train").Status.Conditions = []metav1.Condition{{Type: "QuotaReserved", Status: "False", Reason: "Pending",
 				Message: "couldn't assign flavors to pod set worker: insufficient unused quota for nvidia.com/gpu in flavor default-flavor, 1 more needed"}}
 		}},
 		{"one pod Pending", func(s *lab.Snapshot) {
-			pod(s, "train-worker-0-1").Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
-				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable",
-				Message: "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."}}}
+			waits(pod(s, "train-worker-0-1"), "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
 		}},
-		{"two pods on one device", func(s *lab.Snapshot) { s.Devices["train-worker-0-1-k3f7t"] = "gpu-2" }},
-		{"a pod without a device", func(s *lab.Snapshot) { s.Devices["train-worker-0-1-k3f7t"] = "" }},
-		{"a device that nobody could see", func(s *lab.Snapshot) { delete(s.Devices, "train-worker-0-1-k3f7t") }},
-		{"quota in use 2 of 3", func(s *lab.Snapshot) {
+		{"two pods on one device", func(s *lab.Snapshot) { s.Devices[lastWorker(s)] = s.Devices[pod(s, "train-worker-0-0").Name] }},
+		{"a pod without a device", func(s *lab.Snapshot) { s.Devices[lastWorker(s)] = "" }},
+		{"a device that nobody could see", func(s *lab.Snapshot) {
+			delete(s.Devices, lastWorker(s))
+			s.DevicesUnseen = map[string]string{lastWorker(s): "env is not in this image"}
+		}},
+		{"two of three GPUs in use", func(s *lab.Snapshot) {
 			s.ClusterQueue.Status.FlavorsUsage[0].Resources[0].Total = resource.MustParse("2")
 		}},
-		{"quota 5", func(s *lab.Snapshot) {
+		{"a quota of five", func(s *lab.Snapshot) {
 			s.ClusterQueue.Spec.ResourceGroups[0].Flavors[0].Resources[0].NominalQuota = resource.MustParse("5")
 		}},
+		{"no train.yaml", func(s *lab.Snapshot) { delete(s.Files, "train.yaml") }},
 		{"train.yaml without the label", func(s *lab.Snapshot) {
 			replace(s, "train.yaml", "    kueue.x-k8s.io/queue-name: lq\n", "    kueue.x-k8s.io/queue: lq\n")
 		}},
 	},
 	right: []variation{
-		{"podSets in the other order", func(s *lab.Snapshot) { slices.Reverse(s.Workloads[0].Spec.PodSets) }},
-		{"requests beside limits", func(s *lab.Snapshot) {
-			resources := &role(s, "train", "worker").Template.Spec.Template.Spec.Containers[0].Resources
+		{"the podSets in the other order", func(s *lab.Snapshot) { slices.Reverse(workload(s, "train").Spec.PodSets) }},
+		{"GPUs in requests and in limits", func(s *lab.Snapshot) {
+			resources := &container(s, "train", "worker").Resources
 			resources.Requests = resources.Limits.DeepCopy()
 		}},
-		{"suspend: true in the file", func(s *lab.Snapshot) {
+		{"requests for cpu and memory where the queue has them", func(s *lab.Snapshot) {
+			requests(s, "train")
+			coverAll(s)
+		}},
+		{"another image, command and container name", func(s *lab.Snapshot) {
+			otherWords(s, "train")
+			otherWordsInFile(s, "train.yaml")
+		}},
+		{"the worker before the leader", func(s *lab.Snapshot) {
+			workerFirst(s, "train")
+			workerFirstInFile(s, "train.yaml")
+		}},
+		{"train.yaml with CRLF and suspend: true", func(s *lab.Snapshot) {
 			replace(s, "train.yaml", "spec:\n  replicatedJobs", "spec:\n  suspend: true\n  replicatedJobs")
+			asOnWindows(s, "train.yaml")
 		}},
 		{"labels that Kueue added", func(s *lab.Snapshot) { jobSet(s, "train").Labels["kueue.x-k8s.io/managed"] = "true" }},
 	},
@@ -77,98 +104,68 @@ var _ = vary(6, variations{
 
 var _ = vary(7, variations{
 	wrong: []variation{
-		{"three GPUs", func(s *lab.Snapshot) {
-			job := &role(s, "big", "worker").Template.Spec
-			job.Parallelism, job.Completions = ptr.To[int32](2), ptr.To[int32](2)
+		{"three GPUs", func(s *lab.Snapshot) { workers(s, "big", 2) }},
+		{"five GPUs for one pod", func(s *lab.Snapshot) {
+			container(s, "big", "leader").Resources.Limits["nvidia.com/gpu"] = resource.MustParse("5")
 		}},
 		{"admitted", func(s *lab.Snapshot) {
 			jobSet(s, "big").Spec.Suspend = ptr.To(false)
-			s.Workloads[1].Status.Conditions = s.Workloads[0].Status.Conditions
+			workload(s, "big").Status.Conditions = workload(s, "train").Status.Conditions
 		}},
 		{"suspended by hand, without a queue", func(s *lab.Snapshot) {
 			jobSet(s, "big").Labels = nil
-			s.Workloads = s.Workloads[:1]
+			dropWorkload(s, "big")
 		}},
-		{"nobody has looked yet", func(s *lab.Snapshot) { s.Workloads[1].Status.Conditions = nil }},
+		{"Kueue has not looked yet", func(s *lab.Snapshot) { workload(s, "big").Status.Conditions = nil }},
 		{"the LocalQueue is missing", func(s *lab.Snapshot) {
-			s.Workloads[1].Status.Conditions[0].Reason = kueuev1.WorkloadInadmissible
-			s.Workloads[1].Status.Conditions[0].Message = "LocalQueue lq doesn't exist"
+			refusedQuota(s, "big").Reason, refusedQuota(s, "big").Message = kueuev1.WorkloadInadmissible, "LocalQueue lq doesn't exist"
+		}},
+		{"a cpu request that the queue does not cover", func(s *lab.Snapshot) {
+			container(s, "big", "leader").Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("100m")}
+			refusedQuota(s, "big").Message = "couldn't assign flavors to pod set leader: resource cpu unavailable in ClusterQueue"
+			s.Files["big.txt"] = refusedQuota(s, "big").Message
 		}},
 		{"not suspended", func(s *lab.Snapshot) { jobSet(s, "big").Spec.Suspend = ptr.To(false) }},
-		{"a pod is there", func(s *lab.Snapshot) {
-			extra := pod(s, "train-leader").DeepCopy()
-			extra.Name, extra.UID = "big-leader-0-0-w2q9r", "pod-big"
-			extra.Labels[jobsetv1.JobSetNameKey] = "big"
-			s.Pods = append(s.Pods, *extra)
+		{"a pod that is there", func(s *lab.Snapshot) {
+			beside(s, pod(s, "train-leader"), "big-leader-0-0-w2q9r", false).Labels[jobsetv1.JobSetNameKey] = "big"
 		}},
-		{"a pod was there once", func(s *lab.Snapshot) {
+		{"a pod that was there once", func(s *lab.Snapshot) {
 			s.Seen.Sightings = append(s.Seen.Sightings, lab.Sighting{Kind: "Pod", Name: "big-leader-0-0-w2q9r", UID: "pod-big", JobSet: "big",
 				Moments: []lab.Moment{{At: 31.3, State: "Seen"}, {At: 31.9, State: "Gone"}}})
 		}},
 		{"a pod that only its event tells of", func(s *lab.Snapshot) {
 			s.Events = append(s.Events, lab.Event{At: 31.3, Type: "Normal", Reason: "SuccessfulCreate", Object: "Job/big-leader-0",
-				UID: "job-big-leader-0", Message: "Created pod: big-leader-0-0-w2q9r"})
+				UID: job(s, "big-leader-0").UID, Message: "Created pod: big-leader-0-0-w2q9r"})
 		}},
 		{"no big.txt", func(s *lab.Snapshot) { delete(s.Files, "big.txt") }},
 		{"an empty big.txt", func(s *lab.Snapshot) { s.Files["big.txt"] = " \n" }},
-		{"the reason of another JobSet", func(s *lab.Snapshot) { s.Files["big.txt"] = "Quota reserved in ClusterQueue ml\n" }},
-		{"only that it is Pending", func(s *lab.Snapshot) { s.Files["big.txt"] = "Pending\n" }},
+		{"big.txt with the reason of another JobSet", func(s *lab.Snapshot) { s.Files["big.txt"] = "Quota reserved in ClusterQueue ml\n" }},
+		{"big.txt says only Pending", func(s *lab.Snapshot) { s.Files["big.txt"] = "Pending\n" }},
 	},
 	right: []variation{
 		{"the newer name of the reason, and only that", func(s *lab.Snapshot) {
-			s.Workloads[1].Status.Conditions[0].Reason = kueuev1.WorkloadQuotaReservedReasonExceedsMaxQuota
-			s.Files["big.txt"] = "reason: ExceedsMaxQuota\n"
+			refusedQuota(s, "big").Reason = kueuev1.WorkloadQuotaReservedReasonExceedsMaxQuota
+			s.Files["big.txt"] = "reason: ExceedsMaxQuota"
 		}},
-		{"all of kubectl describe workload", func(s *lab.Snapshot) {
-			message := s.Workloads[1].Status.Conditions[0].Message
-			s.Files["big.txt"] = "Name: jobset-big-a7d30\nStatus:\r\n  Conditions:\r\n    Message:  " +
-				strings.Replace(message, "flavor default-flavor, ", "flavor\r\n      default-flavor, ", 1) + "\r\n    Reason: Pending\r\n"
+		{"all of kubectl describe workload, with CRLF", func(s *lab.Snapshot) {
+			s.Files["big.txt"] = "Name: " + workload(s, "big").Name + "\nStatus:\r\n  Conditions:\r\n    Message:  " +
+				strings.Replace(refusedQuota(s, "big").Message, "flavor default-flavor, ", "flavor\r\n      default-flavor, ", 1) + "\r\n    Reason: Pending\r\n"
 		}},
 		{"the worker's clause only", func(s *lab.Snapshot) {
 			_, clause, _ := strings.Cut(s.Files["big.txt"], "; ")
 			s.Files["big.txt"] = clause
 		}},
-		{"written before train was admitted", func(s *lab.Snapshot) {
+		{"a reason that Kueue gave earlier", func(s *lab.Snapshot) {
 			earlier := "couldn't assign flavors to pod set worker: insufficient quota for nvidia.com/gpu in flavor default-flavor, earlier words"
-			s.Events[1].Message = earlier
+			s.Events = append(s.Events, lab.Event{At: 31.1, Type: "Warning", Reason: "Pending", Object: "Workload/" + workload(s, "big").Name,
+				UID: workload(s, "big").UID, Message: earlier})
 			s.Files["big.txt"] = earlier
 		}},
+		{"requests for cpu and memory where the queue has them, the worker before the leader", func(s *lab.Snapshot) {
+			requests(s, "big")
+			coverAll(s)
+			workerFirst(s, "big")
+		}},
 		{"a label of the learner's own", func(s *lab.Snapshot) { jobSet(s, "big").Labels["own"] = "label" }},
-	},
-})
-
-var _ = vary(8, variations{
-	wrong: []variation{
-		{"no report.json", func(s *lab.Snapshot) { delete(s.Files, "report.json") }},
-		{"not JSON", func(s *lab.Snapshot) { replace(s, "report.json", `"train"`, `train`) }},
-		{"a list, not an object", func(s *lab.Snapshot) { s.Files["report.json"] = `["train", "big", 1]` }},
-		{"an unqueued JobSet as admitted", func(s *lab.Snapshot) { replace(s, "report.json", `"train"`, `"hello", "train"`) }},
-		{"nothing admitted", func(s *lab.Snapshot) { replace(s, "report.json", `"train"`, ``) }},
-		{"train twice", func(s *lab.Snapshot) { replace(s, "report.json", `"train"`, `"train", "train"`) }},
-		{"big missing from suspended", func(s *lab.Snapshot) { replace(s, "report.json", `"big"`, ``) }},
-		{"a missing key", func(s *lab.Snapshot) { replace(s, "report.json", "fragile_restarts", "restarts") }},
-		{"a fourth key", func(s *lab.Snapshot) {
-			replace(s, "report.json", `"fragile_restarts"`, `"note": "ok", "fragile_restarts"`)
-		}},
-		{"text for the number", func(s *lab.Snapshot) { replace(s, "report.json", `: 1`, `: "1"`) }},
-		{"null for the number", func(s *lab.Snapshot) { replace(s, "report.json", `: 1`, `: null`) }},
-		{"text for a list", func(s *lab.Snapshot) {
-			s.Files["report.json"] = `{"admitted": "train", "suspended": ["big"], "fragile_restarts": 1}`
-		}},
-		{"a stale count", func(s *lab.Snapshot) { replace(s, "report.json", `: 1`, `: 2`) }},
-	},
-	right: []variation{
-		{"one line, another key order", func(s *lab.Snapshot) {
-			s.Files["report.json"] = `{"fragile_restarts":1,"suspended":["big"],"admitted":["train"]}`
-		}},
-		{"CRLF", func(s *lab.Snapshot) {
-			s.Files["report.json"] = strings.ReplaceAll(s.Files["report.json"], "\n", "\r\n")
-		}},
-		{"a JobSet of the learner's own, suspended by hand", func(s *lab.Snapshot) {
-			own := jobSet(s, "hello").DeepCopy()
-			own.Name, own.UID, own.Spec.Suspend = "mine", "js-mine", ptr.To(true)
-			s.JobSets = append(s.JobSets, *own)
-			replace(s, "report.json", `"big"`, `"mine", "big"`)
-		}},
 	},
 })

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -20,14 +19,10 @@ func TestJudgeTellsTheStory(t *testing.T) {
 	}{
 		{"story-old-attempt.txt", 4, func(s *lab.Snapshot) { pod(s, "fragile-leader").Labels[attempt] = "0" }},
 		{"story-image-missing.txt", 6, func(s *lab.Snapshot) {
-			status := &pod(s, "train-worker-0-1").Status
-			status.Phase, status.Conditions = corev1.PodPending, nil
-			status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-				Reason: "ImagePullBackOff", Message: `Back-off pulling image "busybox:1.35.0"`,
-			}}
+			starting(pod(s, "train-worker-0-1"), "ImagePullBackOff", `Back-off pulling image "busybox:1.35.0"`)
 		}},
 		{"story-queue-missing.txt", 7, func(s *lab.Snapshot) {
-			s.Workloads[1].Status.Conditions = []metav1.Condition{{Type: "QuotaReserved", Status: "False",
+			workload(s, "big").Status.Conditions = []metav1.Condition{{Type: "QuotaReserved", Status: "False",
 				Reason: kueuev1.WorkloadInadmissible, Message: "LocalQueue lq doesn't exist"}}
 		}},
 	} {

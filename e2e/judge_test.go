@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"bytes"
 	"embed"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -9,18 +11,15 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-
 	"gsb.test/jobset-e2e/e2e/lab"
 )
 
 // These tests judge snapshots, so they need no cluster: go test ./e2e -run '^TestJudge'
 //
-// testdata/walked.yaml is the lab after all eight steps. A variation changes one
-// thing of it. One that is wrong must be refused, and its whole refusal must be
-// what testdata/messages has; read those files aloud. One that is right but
-// different must pass.
+// testdata/walked.yaml is a real lab after all eight steps (see judge_record_test.go).
+// A variation changes one thing of it. One that is wrong must be refused, and its
+// whole refusal must be what testdata/messages has; read those files aloud. One that
+// is right but different must pass. Their names are what `lab-e2e list` tells.
 
 var update = flag.Bool("update", false, "write testdata/messages anew")
 
@@ -60,11 +59,35 @@ func read(t *testing.T, name string) []byte {
 
 func walked(t *testing.T) *lab.Snapshot {
 	t.Helper()
-	snapshot, err := lab.ParseSnapshot(read(t, "walked.yaml"))
+	return recorded(t, "walked.yaml")
+}
+
+// parsed keeps the recordings as JSON: reading YAML takes fifty times as long.
+var parsed = map[string][]byte{}
+
+func recorded(t *testing.T, name string) *lab.Snapshot {
+	t.Helper()
+	if parsed[name] == nil {
+		snapshot, err := lab.ParseSnapshot(read(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed[name] = asJSON(t, snapshot)
+	}
+	var copied lab.Snapshot
+	if err := json.Unmarshal(parsed[name], &copied); err != nil {
+		t.Fatal(err)
+	}
+	return &copied
+}
+
+func asJSON(t *testing.T, snapshot *lab.Snapshot) []byte {
+	t.Helper()
+	content, err := json.Marshal(snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return snapshot
+	return content
 }
 
 func TestJudgeRefusesAnEmptyLab(t *testing.T) {
@@ -97,8 +120,8 @@ func TestJudgeRefusesWrongButClose(t *testing.T) {
 				}
 				fmt.Fprintf(&told, "## %s\n\n%s\n\n", wrong.name, refusal)
 			}
-			if len(varied[step.Number].wrong) < 4 {
-				t.Errorf("only %d wrong variations", len(varied[step.Number].wrong))
+			if len(varied[step.Number].wrong) < 6 {
+				t.Errorf("only %d wrong variations; every step has at least 6", len(varied[step.Number].wrong))
 			}
 			golden(t, fmt.Sprintf("step%d.txt", step.Number), told.String())
 		})
@@ -111,12 +134,15 @@ func TestJudgePassesRightButDifferent(t *testing.T) {
 			for _, right := range varied[step.Number].right {
 				snapshot := walked(t)
 				right.change(snapshot)
+				if same(t, snapshot, walked(t)) {
+					t.Errorf("%s: varies nothing", right.name)
+				}
 				if refusal := step.Judge(snapshot); refusal != "" {
 					t.Errorf("%s: refused: %s", right.name, refusal)
 				}
 			}
-			if len(varied[step.Number].right) < 2 {
-				t.Errorf("only %d right variations", len(varied[step.Number].right))
+			if len(varied[step.Number].right) < 3 {
+				t.Errorf("only %d right variations; every step has at least 3", len(varied[step.Number].right))
 			}
 		})
 	}
@@ -125,21 +151,22 @@ func TestJudgePassesRightButDifferent(t *testing.T) {
 // What a Check sees must survive being written and read: recorded snapshots are
 // judged like live ones.
 func TestJudgeSurvivesYAML(t *testing.T) {
-	first, err := walked(t).YAML()
+	content, err := walked(t).YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := lab.ParseSnapshot(first)
+	again, err := lab.ParseSnapshot(content)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := again.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(first) != string(second) {
+	if !same(t, walked(t), again) {
 		t.Error("a snapshot that was written and read is another one")
 	}
+}
+
+func same(t *testing.T, a, b *lab.Snapshot) bool {
+	t.Helper()
+	return bytes.Equal(asJSON(t, a), asJSON(t, b))
 }
 
 // golden compares with a file in testdata/messages, or writes it.
@@ -155,44 +182,4 @@ func golden(t *testing.T, name, found string) {
 	if string(read(t, "messages/"+name)) != found {
 		t.Errorf("the messages differ from %s (go test ./e2e -run '^TestJudge' -update writes it); they are now:\n%s", path, found)
 	}
-}
-
-// The parts of a snapshot that variations change.
-
-func jobSet(s *lab.Snapshot, name string) *jobsetv1.JobSet {
-	for i := range s.JobSets {
-		if s.JobSets[i].Name == name {
-			return &s.JobSets[i]
-		}
-	}
-	panic("no JobSet " + name + " in the walked lab")
-}
-
-func role(s *lab.Snapshot, jobSetName, name string) *jobsetv1.ReplicatedJob {
-	roles := jobSet(s, jobSetName).Spec.ReplicatedJobs
-	for i := range roles {
-		if roles[i].Name == name {
-			return &roles[i]
-		}
-	}
-	panic("no role " + name + " in JobSet " + jobSetName)
-}
-
-func pod(s *lab.Snapshot, prefix string) *corev1.Pod {
-	for i := range s.Pods {
-		if strings.HasPrefix(s.Pods[i].Name, prefix) {
-			return &s.Pods[i]
-		}
-	}
-	panic("no pod " + prefix + "… in the walked lab")
-}
-
-// replace changes a file, and panics if it changes nothing: a variation that
-// varies nothing would prove nothing.
-func replace(s *lab.Snapshot, file, from, to string) {
-	changed := strings.ReplaceAll(s.Files[file], from, to)
-	if changed == s.Files[file] {
-		panic(fmt.Sprintf("%s has no %q", file, from))
-	}
-	s.Files[file] = changed
 }

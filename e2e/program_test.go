@@ -79,13 +79,13 @@ func planCommand() *cobra.Command {
 }
 
 func listCommand() *cobra.Command {
-	return &cobra.Command{Use: "list [STEP]", Short: "List the steps, or the one that is named", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "list [STEP]", Short: "List the steps, or the one that is named: what each refuses and accepts", Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			plan, err := lab.MakePlan(lab.Steps(), strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
-			fmt.Println(lab.Listing(plan.Asked))
+			fmt.Println(listing(plan.Asked))
 			return nil
 		}}
 }

@@ -43,17 +43,22 @@ func (me *Learner) Save(manifest string) {
 // Apply applies a manifest of the fixtures, as kubectl apply -f does.
 func (me *Learner) Apply(ctx context.Context, manifest string) {
 	ginkgo.GinkgoHelper()
+	if err := me.apply(ctx, manifest, me.manifest(manifest)); err != nil {
+		me.fail(notDone+fmt.Sprintf("kubectl apply -f %s was refused by the cluster: %v", manifest, err), me.world.glance(ctx))
+	}
+}
+
+// apply returns the API server's refusal.
+func (me *Learner) apply(ctx context.Context, name string, content []byte) error {
+	ginkgo.GinkgoHelper()
 	var object unstructured.Unstructured
-	if err := yaml.Unmarshal(me.manifest(manifest), &object.Object); err != nil {
-		me.fail(notDone+fmt.Sprintf("the fixture %s is not YAML: %v", manifest, err), outcome{})
+	if err := yaml.Unmarshal(content, &object.Object); err != nil {
+		me.fail(notDone+fmt.Sprintf("the fixture %s is not YAML: %v", name, err), outcome{})
 	}
 	within, cancel := brief(ctx)
 	defer cancel()
-	err := me.world.client.Apply(within, client.ApplyConfigurationFromUnstructured(&object),
+	return me.world.client.Apply(within, client.ApplyConfigurationFromUnstructured(&object),
 		client.FieldOwner(fieldManager), client.ForceOwnership)
-	if err != nil {
-		me.fail(notDone+fmt.Sprintf("kubectl apply -f %s was refused by the cluster: %v", manifest, err), me.world.glance(ctx))
-	}
 }
 
 // WaitUntil waits until every judgement of the JobSet holds.
@@ -154,7 +159,12 @@ func (me *Learner) Write(name, format string, values ...any) {
 
 func (me *Learner) manifest(name string) []byte {
 	ginkgo.GinkgoHelper()
-	content, err := me.world.fixture(me.folder + "/" + name)
+	return me.fixture(me.folder + "/" + name)
+}
+
+func (me *Learner) fixture(path string) []byte {
+	ginkgo.GinkgoHelper()
+	content, err := me.world.fixture(path)
 	if err != nil {
 		me.fail(notDone+err.Error(), outcome{})
 	}

@@ -110,7 +110,7 @@ func AnswerWithAddressOf(pod Pod) types.GomegaMatcher {
 			case answer.name != "" && answer.name != pod.fullName():
 				return refuse(tell("%s 에 담긴 조회가 물은 이름은 %s 인데, 리더 파드의 이름을 끝까지 다 적어 물어야 합니다.",
 					"The lookup in %s asked for %s; the lab asks for the leader pod's name, written out to its end.", f.Name, answer.name),
-					"The lookup in %s asked for another name than the leader pod's full one.", f.Name).
+					"The lookup in %s asked for %s, which is not the full name of the %s pod.", f.Name, answer.name, pod.role).
 					with("name", pod.fullName(), answer.name).with("address", list(right), address)
 			case !slices.Contains(right, address):
 				whose := pod.of.whose(address)

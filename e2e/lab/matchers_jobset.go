@@ -27,7 +27,7 @@ func HaveRoles(wanted ...string) types.GomegaMatcher {
 			return nil
 		}
 		return refuse(tell("JobSet %s 의 역할이 %s 인데, 실습의 역할은 %s 입니다.", "JobSet %s has the roles %s; the lab asks for %s.",
-			j.Name, list(found), list(wanted)), "JobSet %s does not have the roles that the lab asks for.", j.Name).
+			j.Name, list(found), list(wanted)), "JobSet %s has the roles %s; the lab wants %s.", j.Name, list(found), list(wanted)).
 			with("replicatedJobs", list(wanted), list(found))
 	})
 }
@@ -39,20 +39,29 @@ func HaveOneJobOf(pods int32) types.GomegaMatcher {
 			return refusal
 		}
 		job := r.fields.Template.Spec
+		if job.Completions == nil && ptr.Deref(job.CompletionMode, batchv1.IndexedCompletion) == batchv1.IndexedCompletion {
+			// JobSet's default is Indexed, and the API server takes no such Job without completions.
+			return refuse(tell("JobSet %s 의 %s 역할에 완료해야 할 파드 수가 적혀 있지 않아 Job 이 만들어지지 않습니다.",
+				"JobSet %s has a role %s that does not say how many pods must complete, so its Job cannot be made.", r.of.Name, r.Name),
+				"Role %s of JobSet %s has no completions, and without them its Job cannot be made.", r.Name, r.of.Name).
+				with("completions (pods in all)", pods, "none")
+		}
 		parallelism := ptr.Deref(job.Parallelism, 1)
 		completions := ptr.Deref(job.Completions, parallelism)
 		if r.fields.Replicas == 1 && parallelism == pods && completions == pods {
 			return nil
 		}
 		found := Words{KO: fmt.Sprintf("Job %d벌, 파드 %d개", r.fields.Replicas, parallelism), EN: jobsOf(r.fields.Replicas, parallelism)}
+		sentence := fmt.Sprintf("Role %s of JobSet %s is %s; the lab wants %s.", r.Name, r.of.Name,
+			jobsOf(r.fields.Replicas, parallelism), jobsOf(1, pods))
 		if parallelism != completions {
 			found.KO = fmt.Sprintf("Job %d벌, 파드는 동시에 %d개 모두 %d개", r.fields.Replicas, parallelism, completions)
 			found.EN += fmt.Sprintf(" at once and %d in all", completions)
+			sentence = fmt.Sprintf("Role %s of JobSet %s runs %d of %s at once; the lab wants %s at once.", r.Name, r.of.Name,
+				parallelism, times(int(completions), "pod"), times(int(pods), "pod"))
 		}
 		return refuse(tell("JobSet %s 의 %s 역할이 "+found.KO+"인데, Job 1벌, 파드 %d개여야 합니다.",
-			"JobSet %s has "+found.EN+" in role %s; the lab asks for 1 Job of %d.", r.of.Name, r.Name, pods),
-			"Role %s of JobSet %s is %s; the lab wants %s.", r.Name, r.of.Name,
-			jobsOf(r.fields.Replicas, parallelism), jobsOf(1, pods)).
+			"JobSet %s has "+found.EN+" in role %s; the lab asks for 1 Job of %d.", r.of.Name, r.Name, pods), "%s", sentence).
 			with("replicas (Jobs)", 1, r.fields.Replicas).
 			with("parallelism (pods at once)", pods, parallelism).
 			with("completions (pods in all)", pods, completions)
@@ -66,6 +75,16 @@ func AskForGPUs(wanted int64) types.GomegaMatcher {
 			return refusal
 		}
 		resource := r.of.snapshot.GPUResource
+		for _, container := range r.fields.Template.Spec.Template.Spec.Containers {
+			requested, limited := container.Resources.Requests[corev1.ResourceName(resource)], container.Resources.Limits[corev1.ResourceName(resource)]
+			// The API server takes no pod, and no Job, that asks for one otherwise.
+			if !requested.IsZero() && requested.Cmp(limited) != 0 {
+				return refuse(tell("JobSet %s 의 %s 역할이 GPU 를 requests 에만 적어 두어서 Job 이 만들어지지 않습니다.",
+					"JobSet %s has a role %s that names GPUs in its requests alone, so its Job cannot be made.", r.of.Name, r.Name),
+					"Role %s of JobSet %s asks for GPUs in requests and not in limits, and so its Job cannot be made.", r.Name, r.of.Name).
+					with("limits "+resource, wanted, limited.String()).with("requests "+resource, "none, or as in limits", requested.String())
+			}
+		}
 		if found := gpusOf(r.fields.Template.Spec.Template.Spec, resource); found != wanted {
 			words := tell("JobSet %s 의 %s 역할은 파드마다 GPU 를 %d장 쓰는데, %d장이어야 합니다.",
 				"JobSet %s has a role %s whose pods use %d × GPU each; it should be %d.", r.of.Name, r.Name, found, wanted)
@@ -81,7 +100,7 @@ func AskForGPUs(wanted int64) types.GomegaMatcher {
 }
 
 // gpusOf sums the GPUs of a pod's containers. An extended resource's request
-// equals its limit; either may be left out.
+// equals its limit and may be left out.
 func gpusOf(pod corev1.PodSpec, resource string) int64 {
 	var total int64
 	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {

@@ -28,6 +28,12 @@ func BeInQueue(queue string) types.GomegaMatcher {
 			return refuse(tell("JobSet %s 에 큐 라벨이 없어서 Kueue 가 이 JobSet 을 모릅니다.", "JobSet %s has no queue label, so Kueue does not know of it.", j.Name),
 				"JobSet %s has no queue label, so Kueue does not know of it.", j.Name).with(label, queue, "none")
 		}
+		if cluster := j.snapshot.ClusterQueue; cluster != nil && j.queue() == cluster.Name {
+			return refuse(tell("JobSet %s 의 큐 라벨이 ClusterQueue %s 를 가리키는데, 큐 라벨에는 LocalQueue 의 이름이 옵니다.",
+				"JobSet %s has a queue label that names ClusterQueue %s; a queue label names a LocalQueue.", j.Name, cluster.Name),
+				"The queue label of JobSet %s names ClusterQueue %s; it must name LocalQueue %s, which leads there.",
+				j.Name, cluster.Name, queue).with(label, queue, j.queue())
+		}
 		return refuse(tell("JobSet %s 의 큐 라벨 값이 %s 인데, 실습의 큐는 %s 입니다.", "JobSet %s is in queue %s; the lab's queue is %s.", j.Name, j.queue(), queue),
 			"JobSet %s is in queue %s; the lab wants %s.", j.Name, j.queue(), queue).with(label, queue, j.queue())
 	})

@@ -91,11 +91,12 @@ func (j JobSet) unsteadyWords() Words {
 	return Words{}
 }
 
-// creationRefused is why a Job of the JobSet last failed to create a pod.
+// creationRefused is why a pod, or the Job that would have made it, could last not
+// be created.
 func (j JobSet) creationRefused() string {
 	for _, event := range slices.Backward(j.snapshot.Events) {
 		seen, known := j.snapshot.Seen.Of(event.UID)
-		if known && seen.JobSet == j.Name && event.Reason == "FailedCreate" {
+		if known && seen.JobSet == j.Name && (event.Reason == "FailedCreate" || event.Reason == "JobCreationFailed") {
 			return ": " + strings.TrimSuffix(event.Message, ".")
 		}
 	}

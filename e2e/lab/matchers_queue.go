@@ -5,9 +5,6 @@ import (
 	"strings"
 
 	"github.com/onsi/gomega/types"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
 // HaveOneWorkload judges that the JobSet owns exactly one Workload.
@@ -45,31 +42,6 @@ func HaveNoWorkload() types.GomegaMatcher {
 				with("Workloads owned by "+j.Name, "none, ever", seen.Name)
 		}
 		return nil
-	})
-}
-
-// HaveJobsQueuedOneByOne judges that each of the JobSet's Jobs owns a Workload
-// of its own on which Kueue has given its verdict.
-func HaveJobsQueuedOneByOne(jobs int) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
-		if r := j.absent(); r != nil {
-			return r
-		}
-		judged := 0
-		for _, job := range j.jobs() {
-			for _, workload := range j.snapshot.Workloads {
-				owner := metav1.GetControllerOf(&workload)
-				reserved := meta.FindStatusCondition(workload.Status.Conditions, kueuev1.WorkloadQuotaReserved)
-				if owner != nil && owner.UID == job.UID && reserved != nil {
-					judged++
-				}
-			}
-		}
-		if judged == jobs {
-			return nil
-		}
-		return unlike("Kueue has judged %s of JobSet %s by itself; %d were expected.", times(judged, "Job"), j.Name, jobs).
-			with("Jobs with a Workload of their own", jobs, judged)
 	})
 }
 

@@ -1,9 +1,12 @@
 package lab
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/onsi/gomega/types"
+	corev1 "k8s.io/api/core/v1"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
@@ -62,9 +65,47 @@ func BeRefusedQuota() types.GomegaMatcher {
 				"JobSet %s waits for another reason than the quota (%s); it should wait because it is over the quota.", w.of.Name, reserved.Reason),
 				"Kueue holds JobSet %s back for another reason than its size%s.", w.of.Name, w.because()).
 				with("QuotaReserved", "false, because of the quota", w.told(kueuev1.WorkloadQuotaReserved))
+		case len(w.uncovered()) > 0:
+			return refuse(tell("JobSet %s 가 큐에 없는 자원(%s)을 요청해서 기다리는데, 쿼터를 넘어서 기다려야 합니다.",
+				"JobSet %s waits because it asks for a resource that the queue does not have (%s); it should wait because it is over the quota.",
+				w.of.Name, list(w.uncovered())),
+				"Kueue holds JobSet %s back for another reason than its size: ClusterQueue %s has no %s to lend.", w.of.Name,
+				w.of.snapshot.ClusterQueue.Name, strings.Join(w.uncovered(), " and no ")).
+				with("resources asked for", "those of the queue", strings.Join(w.uncovered(), ", ")+" too")
 		}
 		return nil
 	})
+}
+
+// uncovered names the resources that the JobSet's pods ask for and the
+// ClusterQueue does not cover. Kueue admits no such Workload, and says of it
+// what it says of one that is too big.
+func (w Workload) uncovered() []string {
+	queue := w.of.snapshot.ClusterQueue
+	if queue == nil || w.of.live == nil {
+		return nil
+	}
+	covered := map[corev1.ResourceName]bool{}
+	for _, group := range queue.Spec.ResourceGroups {
+		for _, resource := range group.CoveredResources {
+			covered[resource] = true
+		}
+	}
+	lacking := map[string]bool{}
+	for _, role := range w.of.live.Spec.ReplicatedJobs {
+		pod := role.Template.Spec.Template.Spec
+		for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
+			// A limit without a request is a request too.
+			for _, asked := range []corev1.ResourceList{container.Resources.Requests, container.Resources.Limits} {
+				for resource := range asked {
+					if !covered[resource] {
+						lacking[string(resource)] = true
+					}
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(lacking))
 }
 
 // LendAll judges that the ClusterQueue has reserved and in use exactly this

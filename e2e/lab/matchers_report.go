@@ -51,8 +51,7 @@ func Report(admitted, suspended []string, restarts int) types.GomegaMatcher {
 		wanted := []string{"admitted", "fragile_restarts", "suspended"}
 		if found := slices.Sorted(maps.Keys(keys)); !slices.Equal(found, wanted) {
 			return refuse(tell("%s 파일의 키는 %s 인데, 실습의 키는 %s 셋뿐입니다.", "The file %s has the keys %s; the lab asks for %s and no other.",
-				f.Name, list(found), list(wanted)), "The file %s does not have the three keys that the lab asks for, and those alone.", f.Name).
-				with("keys", list(wanted), list(found))
+				f.Name, list(found), list(wanted)), "The file %s %s.", f.Name, otherKey(wanted, found)).with("keys", list(wanted), list(found))
 		}
 		if r := f.names("admitted", keys["admitted"], admitted, "Kueue has admitted",
 			Words{KO: "큐 라벨이 있고 입장한 JobSet", EN: "the JobSets that have a queue label and are admitted"}); r != nil {
@@ -76,6 +75,17 @@ func Report(admitted, suspended []string, restarts int) types.GomegaMatcher {
 		}
 		return nil
 	})
+}
+
+// otherKey names the first key that is missing, or else the first of too many.
+func otherKey(wanted, found []string) string {
+	for _, key := range wanted {
+		if !slices.Contains(found, key) {
+			return "lacks the key " + key
+		}
+	}
+	extra := slices.IndexFunc(found, func(key string) bool { return !slices.Contains(wanted, key) })
+	return "has the key " + found[extra] + ", which the lab does not ask for"
 }
 
 // names compares one list of JobSet names, in any order, with the cluster's. The

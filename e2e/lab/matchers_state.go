@@ -107,32 +107,6 @@ func HaveNoJobThatEverCompleted() types.GomegaMatcher {
 	})
 }
 
-// HaveReplacedAPod judges, by all that was seen, that the role's Job put another
-// pod in the place of a failed one, and that the other one runs.
-func HaveReplacedAPod() types.GomegaMatcher {
-	return judgement(func(r ReplicatedJob) *Refusal {
-		if refusal := r.absent(); refusal != nil {
-			return refusal
-		}
-		failed, running := 0, 0
-		for _, pod := range r.of.snapshot.Seen.Ever("Pod", r.of.Name) {
-			if pod.Role == r.Name && pod.Was("Failed") {
-				failed++
-			}
-		}
-		for _, pod := range r.of.Pods().items {
-			if roleOf(&pod) == r.Name && isSteady(&pod) {
-				running++
-			}
-		}
-		if failed > 0 && running > 0 {
-			return nil
-		}
-		return unlike("The %s Job of JobSet %s has not put a new pod in the place of a failed one.", r.Name, r.of.Name).
-			with("failed pods seen", "at least 1", failed).with("pods running now", "at least 1", running)
-	})
-}
-
 // BeSuspended judges a JobSet by spec.suspend.
 func BeSuspended() types.GomegaMatcher {
 	return judgement(func(j JobSet) *Refusal {

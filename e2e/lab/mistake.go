@@ -2,30 +2,40 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // A Mistake is one that learners make: what they write, and what the cluster
 // then really does. It is done for real, before the walk and in the same
-// namespace, and taken away again.
+// namespace, with a history of its own, and taken away again.
 type Mistake struct {
-	// Name is the stem of its file in fixtures/mistakes and the name of the
-	// JobSet in it.
+	// Name is the stem of its file in fixtures/mistakes. The JobSet in it has
+	// the name that the step asks for.
 	Name string
 	// Step is the number of the step that it is made in.
 	Step int
 	// Tells is what the mistake does, in one sentence, as the spec's name.
 	Tells string
 
+	// Refused is the kind of the API server's refusal, where it does not even
+	// take the file.
+	Refused metav1.StatusReason
 	// Provoke does what the mistake shows itself by, after the file is applied.
 	// It may be nil.
 	Provoke func(ctx context.Context, me *Learner)
 
-	// Happens judges what the cluster does. It is polled until it holds, and
-	// must go on holding for NeverWithin.
+	// Happens judges what the cluster does. It is polled until it holds.
 	Happens func(g gomega.Gomega, s *Snapshot)
+	// Lasting marks a mistake whose Happens tells that something does not happen
+	// though it still could: it is watched for NeverWithin.
+	Lasting bool
 }
 
 var mistakes []Mistake
@@ -44,10 +54,53 @@ func (m Mistake) Judge(snapshot *Snapshot) string {
 	return judged(func(g gomega.Gomega) { m.Happens(g, snapshot) })
 }
 
+// JobSet is the name of the one that the mistake is made in: its step's own.
+func (m Mistake) JobSet() string {
+	for _, step := range steps {
+		if step.Number == m.Step && len(step.JobSets) > 0 {
+			return step.JobSets[0]
+		}
+	}
+	panic(fmt.Sprintf("the mistake %s is of step %d, which has no JobSet", m.Name, m.Step))
+}
+
 // String is how a mistake is called in a sentence.
 func (m Mistake) String() string { return fmt.Sprintf("The mistake %s (step %d)", m.Name, m.Step) }
 
 // Story begins the story of a cluster that does not do what the mistake tells.
 func (m Mistake) Story(verdict string, snapshot *Snapshot) Story {
-	return Story{Subject: m.String(), Verdict: verdict, JobSets: []string{m.Name}, Snapshot: snapshot}
+	return Story{Subject: m.String(), Verdict: verdict, JobSets: []string{m.JobSet()}, Snapshot: snapshot}
+}
+
+// ApplyInVain applies a fixture, named by its path below fixtures/, that the API
+// server must refuse, and in this way. Texts differ from version to version; the
+// kind of a refusal does not.
+func (me *Learner) ApplyInVain(ctx context.Context, fixture string, wanted metav1.StatusReason) {
+	ginkgo.GinkgoHelper()
+	err := me.apply(ctx, fixture, me.fixture(fixture))
+	if r := refusedAs(err, wanted); r != nil {
+		me.fail(notDone+fmt.Sprintf("kubectl apply -f %s: %s", fixture, r), me.world.glance(ctx))
+	}
+}
+
+// NoSuchKind is the kind of refusal where no API server serves what a file is
+// of. It never comes so far that a server could give a reason.
+const NoSuchKind metav1.StatusReason = "NoSuchKind"
+
+// refusedAs judges the error of a deed that must be refused.
+func refusedAs(err error, wanted metav1.StatusReason) *Refusal {
+	var status apierrors.APIStatus
+	found := metav1.StatusReason("no answer")
+	switch {
+	case err == nil:
+		return unlike("It was taken, and had to be refused.").with("refusal", wanted, "none")
+	case meta.IsNoMatchError(err):
+		found = NoSuchKind
+	case errors.As(err, &status):
+		found = apierrors.ReasonForError(err)
+	}
+	if found == wanted {
+		return nil
+	}
+	return unlike("It was refused in another way than it had to be: %v.", err).with("refusal", wanted, found)
 }

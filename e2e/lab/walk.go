@@ -50,7 +50,7 @@ func (s Step) define(world func() *World, failed map[int]bool) {
 			}
 		})
 		it("can be done as the text says", world, func(ctx context.Context) { s.Solve(ctx, me()) })
-		it("is passed", world, func(ctx context.Context) { me().passes(ctx, s.Judge, s.Lasting) })
+		it("is passed", world, func(ctx context.Context) { me().passes(ctx, s.JobSets, s.Judge, s.Lasting) })
 	})
 }
 
@@ -60,7 +60,7 @@ func (s Step) defineFirst(world func() *World, failed map[int]bool, asked []Step
 	s.container(world, failed, func(me func() *Learner) {
 		it(fmt.Sprintf("is done first, because step %d needs it", asked[0].Number), world, func(ctx context.Context) {
 			s.Solve(ctx, me())
-			me().passes(ctx, s.Judge, false)
+			me().passes(ctx, s.JobSets, s.Judge, false)
 		})
 	})
 }
@@ -94,18 +94,27 @@ func (s Step) container(world func() *World, failed map[int]bool, specs func(me 
 func (s Step) folder() string { return fmt.Sprintf("step%d-%s", s.Number, s.Name) }
 
 // passes waits until the judgement holds and, if it is of something that must
-// not happen, watches that it goes on holding.
-func (me *Learner) passes(ctx context.Context, judge func(*Snapshot) string, lasting bool) {
+// not happen, watches that it goes on holding. It gives up where one of jobSets
+// has come to a dead end. The snapshot that it passed on is kept, as a recording.
+func (me *Learner) passes(ctx context.Context, jobSets []string, judge func(*Snapshot) string, lasting bool) {
 	ginkgo.GinkgoHelper()
-	end := me.world.await(ctx, me.story("", nil).JobSets, judge)
+	end := me.world.await(ctx, jobSets, judge)
 	if end.held && lasting {
 		end = me.world.remains(ctx, judge)
 	}
 	if !end.held {
 		me.fail(notPassed+end.refusal, end)
 	}
-	if err := me.world.Settings.SaveSnapshot(filepath.Base(me.evidence), end.last); err != nil {
+	recording, err := end.last.Recording()
+	if err == nil {
+		err = me.world.Settings.SaveSnapshot(filepath.Base(me.evidence), recording)
+	}
+	if err != nil {
 		ginkgo.Fail(err.Error())
+	}
+	// What a recording leaves out must be what no judgement asks for.
+	if refusal := judge(recording); refusal != "" {
+		me.fail("is passed, and its recording is not, so trim.go takes too much: "+refusal, outcome{last: recording})
 	}
 }
 
@@ -119,15 +128,25 @@ func (m Mistake) define(world func() *World) {
 			if ginkgo.CurrentSpecReport().Failed() && !world().Interrupted() {
 				world().Gather(ctx, folder, ginkgo.CurrentSpecReport().Failure.Message)
 			}
-			if err := world().remove(ctx, []string{m.Name}); err != nil {
+			err := world().remove(ctx, []string{m.JobSet()})
+			if err == nil {
+				// The next mistake, or the step itself, makes a JobSet of the same name.
+				err = world().WatchAnew()
+			}
+			if err != nil {
 				ginkgo.Fail(err.Error())
 			}
 		})
-		me.Apply(ctx, m.Name+".yaml")
+		if m.Refused == "" {
+			me.Apply(ctx, m.Name+".yaml")
+		} else {
+			me.ApplyInVain(ctx, "mistakes/"+m.Name+".yaml", m.Refused)
+		}
 		if m.Provoke != nil {
 			m.Provoke(ctx, me)
 		}
-		me.passes(ctx, m.Judge, true)
+		// What is a dead end for a step is where a mistake leads to.
+		me.passes(ctx, nil, m.Judge, m.Lasting)
 	}, ginkgo.Label(mistakeLabel+m.Name))
 }
 

@@ -16,8 +16,27 @@ import (
 )
 
 // Watch begins a new history and records into it all that happens in the lab's
-// namespace until ctx ends. It returns once what is there now has been seen.
+// namespace until ctx ends or another history is begun. It returns once what is
+// there now has been seen.
 func (w *World) Watch(ctx context.Context) error {
+	w.watchUntil = ctx
+	ctx, stop := context.WithCancel(ctx)
+	if err := w.watch(ctx); err != nil {
+		stop()
+		return err
+	}
+	if w.unwatch != nil {
+		w.unwatch()
+	}
+	w.unwatch = stop
+	return nil
+}
+
+// WatchAnew begins another history: a JobSet is known in it by its name, and
+// one of the same name before it was another one.
+func (w *World) WatchAnew() error { return w.Watch(w.watchUntil) }
+
+func (w *World) watch(ctx context.Context) error {
 	recorder := NewRecorder()
 	recorder.watching = true
 	informers, err := cache.New(w.config, cache.Options{

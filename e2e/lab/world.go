@@ -32,6 +32,10 @@ type World struct {
 	// left is what a run leaves in the lab; see Leave.
 	left string
 
+	// watchUntil ends all watching, unwatch the present history's.
+	watchUntil context.Context
+	unwatch    context.CancelFunc
+
 	// running ends when somebody interrupts the run.
 	running   context.Context
 	interrupt context.CancelFunc
