@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -114,6 +115,22 @@ func TestCheckRefusesEveryMistake(t *testing.T) {
 		fmt.Fprintf(&told, "## %s (step %d)\n%s\n%s\n\n", mistake.Name, mistake.Step, grade.KO, grade.EN)
 	}
 	goldenWords(t, "mistakes.txt", told.String())
+}
+
+// A whole output, for a person and for a platform.
+func TestCheckTellsTheWhole(t *testing.T) {
+	snapshot := walked(t)
+	drop(snapshot, "hello")
+	delete(snapshot.Files, "report.json")
+	delete(snapshot.Devices, pod(snapshot, "train-leader").Name)
+	grading := lab.GradeAll(lab.Steps(), asChecked(snapshot))
+	grading.Suite, grading.Cluster, grading.WorkDir = "the commit", "https://lab.test:6443", "/"
+	content, err := json.MarshalIndent(grading, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goldenWords(t, "whole.txt", grading.String()+"\n")
+	goldenWords(t, "whole.json", string(content)+"\n")
 }
 
 // goldenWords compares with a file in testdata/check, or writes it.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"gsb.test/jobset-e2e/fixtures"
@@ -26,6 +27,10 @@ type fakeAPI struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked map[asked]bool
+	// without names what this lab lacks: a group with its version, or a resource.
+	without string
+	// forbids names a resource that nobody may read.
+	forbids string
 }
 
 // served are the resources that a check looks at, by group and version.
@@ -76,6 +81,9 @@ func (api *fakeAPI) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	request.resource = parts[0]
 	switch kind := served[group][request.resource]; {
+	case group == api.without:
+		http.NotFound(w, r)
+		return
 	case r.URL.Path == "/version":
 		answer(map[string]string{"gitVersion": "v1.37.2"})
 		return
@@ -85,7 +93,7 @@ func (api *fakeAPI) serve(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/apis":
 		var groups []any
 		for name := range served {
-			if group, version, ok := strings.Cut(name, "/"); ok {
+			if group, version, ok := strings.Cut(name, "/"); ok && name != api.without {
 				at := map[string]string{"groupVersion": name, "version": version}
 				groups = append(groups, map[string]any{"name": group, "versions": []any{at}, "preferredVersion": at})
 			}
@@ -99,12 +107,16 @@ func (api *fakeAPI) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		answer(map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group, "resources": resources})
 		return
-	case kind == "":
+	case request.resource == api.forbids:
+		w.WriteHeader(http.StatusForbidden)
+		answer(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusForbidden,
+			Reason: metav1.StatusReasonForbidden, Message: request.resource + " is forbidden"})
+	case kind == "", len(parts) > 1 && request.resource == api.without:
 		http.NotFound(w, r)
 	case len(parts) > 1:
 		request.verb = "get"
 		answer(map[string]any{"kind": kind, "apiVersion": group, "metadata": map[string]string{"name": parts[1]}})
-	case request.resource == "localqueues":
+	case request.resource == "localqueues" && request.resource != api.without:
 		answer(map[string]any{"kind": kind + "List", "apiVersion": group, "items": []any{
 			map[string]any{"kind": kind, "apiVersion": group, "metadata": map[string]string{"name": "lq", "namespace": "ml"}}}})
 	default:
@@ -156,5 +168,29 @@ func TestTheReadersRoleIsWhatACheckAsksFor(t *testing.T) {
 		if !needed[request] {
 			t.Errorf("reader.yaml allows %+v, and a check does not ask for it", request)
 		}
+	}
+}
+
+// What is no lab, or cannot be read, is told as that and graded as nothing.
+func TestACheckTellsWhyItCouldNotLook(t *testing.T) {
+	for _, wrong := range []struct{ without, forbids, says, mend string }{
+		{without: "jobset.x-k8s.io/v1alpha2", says: "has not both JobSet and Kueue", mend: anotherLab},
+		{without: "kueue.x-k8s.io/v1beta2", says: "has not both JobSet and Kueue", mend: anotherLab},
+		{without: "localqueues", says: "there is no LocalQueue lq in namespace ml", mend: "kubectl apply -f fixtures/lab/lab.yaml"},
+		{without: "clusterqueues", says: "there is no ClusterQueue ml", mend: "kubectl apply -f fixtures/lab/lab.yaml"},
+		{forbids: "events", says: "events is forbidden", mend: "kubectl apply -f fixtures/check/reader.yaml"},
+	} {
+		api := newFakeAPI(t)
+		api.without, api.forbids = wrong.without, wrong.forbids
+		_, err := api.connectToRead(t).Check(context.Background(), nil)
+		if err == nil || !strings.Contains(err.Error(), wrong.says) || !strings.Contains(err.Error(), "mend: "+wrong.mend) {
+			t.Errorf("without %s%s: %v", wrong.without, wrong.forbids, err)
+		}
+	}
+	api := newFakeAPI(t)
+	world := api.connectToRead(t)
+	api.Close()
+	if _, err := world.Check(context.Background(), nil); err == nil || !strings.Contains(err.Error(), "nothing listens at") {
+		t.Errorf("a lab that is gone: %v", err)
 	}
 }

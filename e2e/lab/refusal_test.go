@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,13 +20,20 @@ import (
 // words, and here they are looked at, whether any snapshot leads to them or not.
 func TestEveryRefusalHasTwoSentences(t *testing.T) {
 	files := token.NewFileSet()
-	packages, err := parser.ParseDir(files, ".", func(file fs.FileInfo) bool { return !strings.HasSuffix(file.Name(), "_test.go") }, 0)
+	sources, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	verb := regexp.MustCompile(`%[+#]?(\[\d+\])?[a-z]`)
 	told := 0
-	for name, file := range packages["lab"].Files {
+	for _, name := range sources {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(files, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		ast.Inspect(file, func(node ast.Node) bool {
 			at := func() string { return files.Position(node.Pos()).String() }
 			switch n := node.(type) {
