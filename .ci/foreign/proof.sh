@@ -81,4 +81,28 @@ prove() {
 	k delete -f - <"$work/stale.yaml"
 	k label node "$name_of_node" --overwrite "kubernetes.io/hostname=$name_of_node"
 	unchanged "a run that was refused"
+
+	say "an image of another name, as in a VM without a registry"
+	local usual=docker.io/library/busybox:1.35.0 other=registry.local:5000/tools/busybox:1
+	rename_image "$usual" "$other"
+	walk 1 --step hello
+	told "$usual is not on the node"
+	walk 3 --step hello --image "$other"
+	told "named for this run; the learner's files say busybox:1.35.0"
+	rename_image "$other" "$usual"
+	unchanged "a walk with an image of another name"
+}
+
+# rename_image gives an image of the node another name, and waits until the node says so.
+rename_image() {
+	"$LAB_ENGINE" exec "$node" ctr -n k8s.io images tag "$1" "$2" >/dev/null
+	"$LAB_ENGINE" exec "$node" ctr -n k8s.io images rm "$1" >/dev/null
+	again 120 lists_images "$2" "$1"
+}
+
+# lists_images tells whether the node has the first image, and not the second.
+lists_images() {
+	local names
+	names=$(k get nodes -o jsonpath='{.items[0].status.images[*].names}')
+	grep -qF "\"$1\"" <<<"$names" && ! grep -qF "\"$2\"" <<<"$names"
 }
