@@ -81,4 +81,52 @@ prove() {
 	k delete -f - <"$work/stale.yaml"
 	k label node "$name_of_node" --overwrite "kubernetes.io/hostname=$name_of_node"
 	unchanged "a run that was refused"
+
+	say "on the node itself, where the machine's own hostname counts"
+	"$LAB_ENGINE" exec -i "$node" sh -c 'cat >/usr/local/bin/lab-e2e && chmod +x /usr/local/bin/lab-e2e' <"$suite"
+	local hostname
+	hostname=$("$LAB_ENGINE" exec "$node" hostname)
+	"$LAB_ENGINE" exec "$node" hostname vm-of-another-name
+	inside 1
+	told "the node is called $name_of_node, and the machine itself says that its hostname is vm-of-another-name"
+	"$LAB_ENGINE" exec "$node" hostname "$hostname"
+	inside 3 --step dns
+	told "the kubelet, the machine itself"
+	[ -z "$("$LAB_ENGINE" exec "$node" ls -A /root/gsb-jobset)" ]
+	unchanged "a walk on the node itself"
+
+	say "an image of another name, as in a VM without a registry"
+	local usual=docker.io/library/busybox:1.35.0 other=registry.local:5000/tools/busybox:1
+	rename_image "$usual" "$other"
+	walk 1 --step hello
+	told "$usual is not on the node"
+	walk 3 --step hello --image "$other"
+	told "named for this run; the learner's files say busybox:1.35.0"
+	rename_image "$other" "$usual"
+	unchanged "a walk with an image of another name"
+}
+
+# inside runs the suite on the node itself, as in a lab's VM: nothing but the
+# program is carried there.
+inside() {
+	local wanted=$1 status=0
+	shift
+	"$LAB_ENGINE" exec "$node" /usr/local/bin/lab-e2e run --kubeconfig "$admin" --workdir /root/gsb-jobset --reports /root/reports "$@" \
+		>"$work/walk" 2>&1 || status=$?
+	cat "$work/walk"
+	[ "$status" -eq "$wanted" ]
+}
+
+# rename_image gives an image of the node another name, and waits until the node says so.
+rename_image() {
+	"$LAB_ENGINE" exec "$node" ctr -n k8s.io images tag "$1" "$2" >/dev/null
+	"$LAB_ENGINE" exec "$node" ctr -n k8s.io images rm "$1" >/dev/null
+	again 120 lists_images "$2" "$1"
+}
+
+# lists_images tells whether the node has the first image, and not the second.
+lists_images() {
+	local names
+	names=$(k get nodes -o jsonpath='{.items[0].status.images[*].names}')
+	grep -qF "\"$1\"" <<<"$names" && ! grep -qF "\"$2\"" <<<"$names"
 }

@@ -30,7 +30,7 @@ const biggestFile = 256 << 10
 func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 	ctx, cancel := brief(ctx)
 	defer cancel()
-	snapshot := &Snapshot{Taken: time.Now(), Namespace: w.Pins.Namespace, ReadOnly: w.readOnly}
+	snapshot := &Snapshot{Taken: time.Now(), Namespace: w.Pins.Namespace, GPUResource: w.Pins.GPUResource, ReadOnly: w.readOnly}
 
 	// JobSets first: what is listed after them is at least as new, so a JobSet
 	// is never shown further on than the Jobs and pods it rests on.
@@ -67,11 +67,10 @@ func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 	snapshot.Services, snapshot.LocalQueues = services.Items, queues.Items
 	err := w.client.Get(ctx, client.ObjectKey{Name: w.Pins.ClusterQueue}, &queue)
 	if err == nil {
-		snapshot.ClusterQueue = &queue
+		snapshot.ClusterQueue, snapshot.GPUResource = &queue, gpuResource(&queue, w.Pins)
 	} else if !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("reading ClusterQueue %s: %w", w.Pins.ClusterQueue, err)
 	}
-	snapshot.GPUResource = gpuResource(snapshot.ClusterQueue, w.Pins)
 	if snapshot.Files, err = readFiles(w.Settings.WorkDir); err != nil {
 		return nil, err
 	}

@@ -129,9 +129,6 @@ func LendAll(resource string, wanted int64) types.GomegaMatcher {
 
 func (q Queue) quota(resource string) int64 {
 	var total int64
-	if q.live == nil {
-		return 0
-	}
 	for _, group := range q.live.Spec.ResourceGroups {
 		for _, flavor := range group.Flavors {
 			for _, r := range flavor.Resources {

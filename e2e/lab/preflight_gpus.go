@@ -22,7 +22,10 @@ func devicesOffered(site *Site, pins fixtures.Pins) Finding {
 		offered += amount.Value()
 	}
 	finding := Finding{What: "GPUs", Says: fmt.Sprintf("%d × %s allocatable", offered, gpu)}
-	quota := Queue{live: site.ClusterQueue}.quota(gpu)
+	var quota int64
+	if site.ClusterQueue != nil {
+		quota = Queue{live: site.ClusterQueue}.quota(gpu)
+	}
 	if quota > 0 && quota <= offered {
 		finding.Says += fmt.Sprintf(", for a quota of %d", quota)
 	}
