@@ -57,7 +57,7 @@ LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
 DIST := .lab/dist
 
-.PHONY: help e2e test up steps down doctor images list gpus lint bench dist dist-proof gate gate-proof repeat summary report-issue
+.PHONY: help e2e test up steps down doctor images list gpus lint bench dist dist-proof gate gate-proof repeat summary report-issue two-labs
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -114,6 +114,10 @@ gate: $(SUITE) $(if $(SSH),dist)
 # it; the gate through a real SSH server on loopback.
 dist-proof gate-proof: $(LAB) $(SUITE) dist
 	@$(LAB) with -- .ci/$@
+
+# Two labs of this checkout at the same time: neither meets the other.
+two-labs: $(LAB) $(SUITE)
+	@.ci/two-labs
 
 N = 10
 repeat: $(LAB) $(SUITE)
