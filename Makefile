@@ -65,7 +65,7 @@ LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
 DIST := .lab/dist
 
-.PHONY: help e2e test up steps check down doctor images list gpus lint bench dist dist-proof gate gate-proof repeat summary report-issue record foreign
+.PHONY: help e2e test up steps check down doctor images list gpus lint bench dist dist-proof gate gate-proof repeat summary report-issue two-labs record foreign
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -127,6 +127,10 @@ gate: $(SUITE) $(if $(SSH),dist)
 dist-proof gate-proof: $(LAB) $(SUITE) dist
 	@$(LAB) with -- .ci/$@
 
+# Two labs of this checkout at the same time: neither meets the other.
+two-labs: $(LAB) $(SUITE)
+	@.ci/two-labs
+
 N = 10
 repeat: $(LAB) $(SUITE)
 	@$(LAB) with -- $(SUITE) repeat $(N)
@@ -155,7 +159,7 @@ test:
 lint:
 	@$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run
 	@$(GO) tool -modfile=.ci/workflows/go.mod actionlint -shellcheck= -pyflakes=
-	@$(GO) -C .ci/workflows test .
+	@$(GO) -C .ci/workflows test -count=1 .
 
 # Each line is printed by the command that was timed, in one run on one machine.
 bench: $(LAB)
