@@ -1,6 +1,7 @@
 # The JobSet lab's end-to-end suite. This header is the manual; `make` prints it.
 #
 #   make e2e      make the real lab, walk the eight steps, report, remove the lab
+#   make e2e-registry  the same in registry mode, from registries on the loopback address
 #   make test     everything that needs no cluster, in seconds
 #
 #   make up       make the lab and leave it standing (a lab that stands is mended)
@@ -9,7 +10,10 @@
 #   make doctor   what this machine can and cannot do, and the mend
 #   make list     the steps: number, name, title
 #   make gpus     make a lab and prove its four GPUs on the real kubelet
-#   make images   build what is not cached, and list what a lab is made of
+#   make images   pull or build what is not cached, and list what a lab is made of
+#   make images-list         what a lab is made of, and what of it is on this machine
+#   make images-save FILE=f  all of it in one file, for a machine without a network
+#   make images-load FILE=f  take it from such a file, every part checked
 #   make lint     the linters that hold what review need not
 #   make bench    time the lab's coming up, our way against the plain way
 #
@@ -17,6 +21,10 @@
 #   STEP=4                 one step, by number or name, with what it needs
 #   LAB_NAME=other         another lab beside this one
 #   LAB_ENGINE=podman      that container engine and no other
+#   LAB_IMAGES=registry    pull the images; =source builds them; auto, the default, pulls
+#                          where every registry answers within seconds, else builds
+#   LAB_MIRROR=http://h:p  a mirror that stands in for every registry and download site;
+#                          or a file (provision/registry/mirror.go says what it may hold)
 #   LAB_KUBECONFIG=/path   walk on another lab that stands, whoever made it
 #   LAB_WORKDIR=/path      the folder that stands for /root/gsb-jobset
 #
@@ -29,7 +37,7 @@ SHELL := /bin/bash
 
 LAB_NAME ?= gsb-jobset
 LAB_KUBECONFIG ?= $(CURDIR)/.lab/$(LAB_NAME).kubeconfig
-export LAB_NAME LAB_ENGINE LAB_WORKDIR KEEP STEP
+export LAB_NAME LAB_ENGINE LAB_IMAGES LAB_MIRROR LAB_WORKDIR KEEP STEP
 
 # One set of build flags, provision/source's too, so that the programs of the node
 # and this suite share what is compiled. Building is what the first run waits for:
@@ -43,14 +51,15 @@ GO := GOGC=off GOMEMLIMIT=3GiB go
 
 LAB := .lab/bin/lab
 SUITE := .lab/bin/e2e.test
+STANDIN := .lab/bin/standin
 
-.PHONY: help e2e test up steps down doctor images list gpus lint bench
+.PHONY: help e2e e2e-registry test up steps down doctor images images-list images-save images-load list gpus lint bench
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
 
 # The programs are built each time; Go's build cache makes that quick when nothing changed.
-.PHONY: $(LAB) $(SUITE)
+.PHONY: $(LAB) $(SUITE) $(STANDIN)
 $(LAB):
 	@[ -x $@ ] || echo " … compiling the lab program; minutes the first time, a second later on"
 	@# What the images are built from is fetched meanwhile.
@@ -59,6 +68,9 @@ $(LAB):
 $(SUITE):
 	@[ -x $@ ] || echo " … compiling the suite"
 	@$(GO) test -c -o $@ ./e2e
+
+$(STANDIN):
+	@$(GO) build -ldflags '-s -w' -o $@ ./provision/cmd/standin
 
 # The walk is one program, the compiled suite itself: one process gets one Ctrl-C,
 # and its exit status is the verdict.
@@ -69,6 +81,11 @@ WALK = $(SUITE) -test.run '^TestE2E$$' -test.timeout 0 -ginkgo.succinct -ginkgo.
 e2e: $(LAB) $(SUITE)
 	@[ -z "$(STEP)" ] || $(SUITE) -test.run '^TestE2E$$' -ginkgo.dry-run -ginkgo.succinct >/dev/null
 	@exec $(LAB) with -- $(WALK)
+
+# Where no registry answers, one on the loopback address stands in, with what the
+# source build makes cut up as releases are: the registry mode is tried whole.
+e2e-registry: $(LAB) $(SUITE) $(STANDIN)
+	@LAB_IMAGES=registry exec $(STANDIN) -- $(LAB) with -- $(WALK)
 
 up: $(LAB)
 	@exec $(LAB) up
@@ -84,6 +101,13 @@ doctor: $(LAB)
 
 images: $(LAB)
 	@exec $(LAB) images
+
+images-list: $(LAB)
+	@exec $(LAB) images list
+
+images-save images-load: $(LAB)
+	@[ -n '$(FILE)' ] || { echo "name the file: make $@ FILE=/path/to/images.tar" >&2; exit 2; }
+	@exec $(LAB) images $(@:images-%=%) '$(FILE)'
 
 list: $(SUITE)
 	@exec $(SUITE) -list

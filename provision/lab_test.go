@@ -126,7 +126,7 @@ func TestALabOnOtherVersionsSaysSo(t *testing.T) {
 
 func TestWhatKindIsTold(t *testing.T) {
 	g := NewWithT(t)
-	config := (&kindCluster{name: "x", sealed: true}).config()
+	config := (&kindCluster{name: "x", ownNetwork: true}).config()
 	g.Expect(config.Networking.DisableDefaultCNI).To(Equal(true))
 	g.Expect(config.Networking.APIServerAddress).To(Equal("127.0.0.1"), "the API is for this machine only")
 	g.Expect(config.Nodes).To(HaveLen(1))
