@@ -104,7 +104,7 @@ func (c Cache) make(ctx context.Context, name string, key Key, say func(string),
 		if NoSpace(err) {
 			err = fmt.Errorf("%w\n   the disk of %s is full; free some and run again (entries of older versions lie there too; any may be deleted)", err, c.Dir)
 		}
-		return "", 0, errors.Join(fmt.Errorf("building %s: %w", name, err), os.RemoveAll(half))
+		return "", 0, errors.Join(fmt.Errorf("%s: %w", name, err), os.RemoveAll(half))
 	}
 	if err := os.RemoveAll(done); err != nil {
 		return "", 0, fmt.Errorf("removing the cache entry for %s: %w", name, err)

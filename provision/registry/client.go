@@ -73,7 +73,26 @@ func (c *Client) open(ctx context.Context, repository name.Repository) (http.Rou
 	if err != nil {
 		return nil, &told{fmt.Sprintf("the Docker configuration's credentials for %s: %v", repository.RegistryStr(), err), "docker login " + repository.RegistryStr(), err}
 	}
-	return transport.NewWithContext(ctx, repository.Registry, auth, c.web, []string{repository.Scope(transport.PullScope)})
+	return transport.NewWithContext(ctx, repository.Registry, auth, c.way(repository.Registry), []string{repository.Scope(transport.PullScope)})
+}
+
+// way is how a registry may be asked. The library goes on without TLS where an
+// address is private and TLS fails; here that happens only where it is asked for,
+// since credentials would go with it.
+func (c *Client) way(registry name.Registry) http.RoundTripper {
+	if c.mirrors.plain(registry.RegistryStr()) {
+		return c.web
+	}
+	return onlyTLS{c.web}
+}
+
+type onlyTLS struct{ http.RoundTripper }
+
+func (o onlyTLS) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Scheme != "https" {
+		return nil, fmt.Errorf("%s is to be asked with TLS only", request.URL.Host)
+	}
+	return o.RoundTripper.RoundTrip(request)
 }
 
 // describe fetches an image's manifest and configuration and checks them.

@@ -64,8 +64,12 @@ func (c *Client) layer(ctx context.Context, door http.RoundTripper, from name.Re
 		return err
 	}
 	defer func() { err = errors.Join(err, half.Close()) }()
+	info, err := half.Stat()
+	if err != nil {
+		return err
+	}
 	sum := sha256.New()
-	have, err := io.Copy(sum, half)
+	have, err := io.CopyN(sum, half, info.Size())
 	if err != nil {
 		return err
 	}
@@ -134,7 +138,7 @@ func (c *Client) ask(ctx context.Context, door http.RoundTripper, from name.Repo
 // wrong tells that what came is not what was pinned or announced.
 func (a asked) wrong(wanted, found string) error {
 	return &told{fmt.Sprintf("%s gave another %s than was wanted: %s, not %s", a.host, a.what, found, wanted),
-		"somebody changed it, there or on the way; do not use it before you know who", nil}
+		somebody, nil}
 }
 
 // orWrong tells the library's refusal of a manifest that is not of the digest asked for.

@@ -82,13 +82,13 @@ func imagesIn(objects []*unstructured.Unstructured) ([]string, error) {
 				fields, _ := container.(map[string]any)
 				image, _, err := unstructured.NestedString(fields, "image")
 				if err != nil || image == "" {
-					return nil, fmt.Errorf("%s %s has a container without an image (%w)", object.GetKind(), object.GetName(), err)
+					return nil, errors.Join(fmt.Errorf("%s %s has a container without an image", object.GetKind(), object.GetName()), err)
 				}
 				ref, err := name.ParseReference(image, name.WithDefaultRegistry("docker.io"))
 				if err != nil {
 					return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 				}
-				if ref.Name() != image && !strings.Contains(image, "@") {
+				if full := hostOf(ref) + "/" + ref.Context().RepositoryStr() + ":" + ref.Identifier(); full != image && !strings.Contains(image, "@") {
 					return nil, fmt.Errorf("%s %s names the image %q, which is not a full name with a tag", object.GetKind(), object.GetName(), image)
 				}
 				if !slices.Contains(found, image) {

@@ -113,6 +113,9 @@ func checkAddress(what, address string) error {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" ||
 		parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
+		if parsed != nil {
+			address = parsed.Redacted()
+		}
 		return fmt.Errorf("%s is %q, not an address such as http://mirror.example:5000/prefix (credentials come from the Docker configuration: docker login)", what, address)
 	}
 	return nil
@@ -137,16 +140,36 @@ func (m Mirrors) image(ref string) (name.Reference, error) {
 	if !mirrored {
 		return original, nil
 	}
-	scheme, place, _ := strings.Cut(address, "://")
-	repository := place + "/" + hostOf(original) + "/" + original.Context().RepositoryStr()
+	place, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("the mirror of %s: %w", hostOf(original), err)
+	}
 	var options []name.Option
-	if scheme == "http" {
+	if place.Scheme == "http" {
 		options = append(options, name.Insecure)
 	}
-	if _, ok := original.(name.Digest); ok {
-		return name.NewDigest(repository+"@"+original.Identifier(), options...)
+	// Not by parsing a whole name: a host without a dot would be taken for a
+	// repository of docker.io.
+	registry, err := name.NewRegistry(place.Host, options...)
+	if err != nil {
+		return nil, fmt.Errorf("the mirror of %s: %w", hostOf(original), err)
 	}
-	return name.NewTag(repository+":"+original.Identifier(), options...)
+	repository := registry.Repo(strings.TrimPrefix(place.Path, "/"), hostOf(original), original.Context().RepositoryStr())
+	if _, ok := original.(name.Digest); ok {
+		return repository.Digest(original.Identifier()), nil
+	}
+	return repository.Tag(original.Identifier()), nil
+}
+
+// plain tells whether a host may be asked without TLS: only a mirror of which the
+// setting says so.
+func (m Mirrors) plain(registry string) bool {
+	for _, address := range append(slices.Collect(maps.Values(m.Hosts)), m.Mirror) {
+		if place, err := url.Parse(address); err == nil && place.Scheme == "http" && place.Host == registry {
+			return true
+		}
+	}
+	return false
 }
 
 // download returns where a file is asked for.

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -42,6 +43,10 @@ func cause(err error) string {
 	if errors.As(err, &refused) {
 		return status(refused.StatusCode).Error()
 	}
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &certificate) {
+		return innermost(certificate)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Sprintf("nothing came within %s", answerTime)
 	}
@@ -72,7 +77,7 @@ func (c *Client) Probe(ctx context.Context, s Sources) []Answer {
 			continue
 		}
 		add(hostOf(original), hostOf(at), func(ctx context.Context) error {
-			_, err := transport.Ping(ctx, at.Context().Registry, c.web)
+			_, err := transport.Ping(ctx, at.Context().Registry, c.way(at.Context().Registry))
 			return err
 		})
 	}

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -17,7 +16,11 @@ import (
 )
 
 // Elsewhere is the mend where a host cannot be used at all.
-const Elsewhere = "name a mirror: LAB_MIRROR=http://host:port; or bring an archive from a machine that can: lab images save, lab images load; or build from source: LAB_IMAGES=source"
+const Elsewhere = "pull through a mirror: LAB_MIRROR=http://host:port; or build from source: LAB_IMAGES=source;\n" +
+	"   or bring the images from a machine that has them: make images-save, make images-load"
+
+// somebody is the mend where bytes are not what they should be.
+const somebody = "somebody changed it, there or on the way; do not use it before you know who"
 
 // asked is one thing asked for: what, by its own name, and where.
 type asked struct{ what, host string }
@@ -56,6 +59,8 @@ func (a asked) judge(err error) error {
 		return err
 	case images.NoSpace(err):
 		return err // the cache says which disk
+	case strings.Contains(err.Error(), "error verifying sha256 checksum"): // the library has no type for it
+		return &told{fmt.Sprintf("%s gave something else for %s than its digest says: %v", a.host, a.what, innermost(err)), somebody, err}
 	}
 	var refused *transport.Error
 	var code status
@@ -66,7 +71,6 @@ func (a asked) judge(err error) error {
 	}
 	var unknown *net.DNSError
 	var certificate *tls.CertificateVerificationError
-	var authority x509.UnknownAuthorityError
 	switch {
 	case code == http.StatusNotFound:
 		return &told{fmt.Sprintf("%s has no %s (%s)", a.host, a.what, code),
@@ -80,10 +84,10 @@ func (a asked) judge(err error) error {
 		return passing{fmt.Errorf("%s answered %s", a.host, code)}
 	case code != 0:
 		return &told{fmt.Sprintf("%s answered %s, asked for %s", a.host, code, a.what), Elsewhere, err}
-	case errors.As(err, &certificate) || errors.As(err, &authority):
-		return &told{fmt.Sprintf("what answers for %s has not its certificate: %s", a.host, innermost(err)), "a proxy may stand between; " + Elsewhere, err}
+	case errors.As(err, &certificate):
+		return &told{fmt.Sprintf("what answers for %s has not its certificate: %s", a.host, innermost(certificate)), "a proxy may stand between; " + Elsewhere, err}
 	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return &told{fmt.Sprintf("the name %s is not known here: %s", a.host, innermost(err)), "is there a network? " + Elsewhere, err}
+		return &told{fmt.Sprintf("the name %s is not known here: %s", a.host, innermost(err)), "is there a network? If not: " + Elsewhere, err}
 	}
 	return passing{err}
 }
@@ -93,7 +97,7 @@ func innermost(err error) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
 	}
-	return strings.TrimPrefix(err.Error(), "tls: failed to verify certificate: ")
+	return err.Error()
 }
 
 // persist does something until it succeeds, fails for good, or has failed in

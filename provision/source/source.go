@@ -44,11 +44,11 @@ func (b Builder) Cached(ctx context.Context) (images.Set, bool, error) {
 	if set, found, err := b.Cache.Loaded(images.Source, p.whole("")); found || err != nil {
 		return set, found, err
 	}
-	compiler, err := toolchain(ctx)
+	key, err := b.FinishedKey(ctx)
 	if err != nil {
 		return images.Set{}, false, err
 	}
-	dir, whole := b.Cache.Find(nodeEntry, p.whole(compiler))
+	dir, whole := b.Cache.Find(nodeEntry, key)
 	if !whole {
 		return images.Set{}, false, nil
 	}
@@ -61,6 +61,16 @@ func (b Builder) Cached(ctx context.Context) (images.Set, bool, error) {
 func (b Builder) Inputs() (images.Key, error) {
 	p, err := newPlan(b.Checkout)
 	return p.whole(""), err
+}
+
+// FinishedKey is the key of the set as this machine builds it.
+func (b Builder) FinishedKey(ctx context.Context) (images.Key, error) {
+	p, err := newPlan(b.Checkout)
+	if err != nil {
+		return images.Key{}, err
+	}
+	compiler, err := toolchain(ctx)
+	return p.whole(compiler), err
 }
 
 // nodeEntry is the cache entry of a finished set.
