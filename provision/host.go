@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -92,44 +91,6 @@ func (l *Lab) findImages(ctx context.Context) finding {
 		f.fatal = os.Getenv("LAB_IMAGES") == "registry" && len(silent) == len(answers)
 	}
 	return f
-}
-
-// needed are the programs that making a lab calls, and Debian's packages that bring them.
-var needed = []struct{ program, pkg string }{
-	{"mmdebstrap", "mmdebstrap"}, {"podman", "podman"}, {"runc", "runc"}, {"iptables", "iptables"},
-	{"/usr/lib/podman/netavark", "netavark"}, {"/usr/lib/podman/aardvark-dns", "aardvark-dns"},
-}
-
-// missingPackages lists which of the wanted packages are not installed.
-func missingPackages(wanted func(pkg string) bool) []string {
-	var missing []string
-	for _, n := range needed {
-		if _, err := exec.LookPath(n.program); err != nil && wanted(n.pkg) {
-			missing = append(missing, n.pkg)
-		}
-	}
-	return missing
-}
-
-// What making a lab calls, what building its images does, and both.
-func runs(pkg string) bool   { return pkg != "mmdebstrap" }
-func builds(pkg string) bool { return pkg == "mmdebstrap" }
-func either(string) bool     { return true }
-
-func (l *Lab) findPrograms() finding {
-	if _, err := exec.LookPath("go"); err != nil {
-		return finding{name: "programs", said: "no go", fatal: true, mend: "install Go 1.26 or newer and put it on the PATH"}
-	}
-	missing := missingPackages(either)
-	if len(missing) == 0 {
-		return finding{name: "programs", said: "go, mmdebstrap, podman and what it needs"}
-	}
-	return finding{name: "programs", said: "not installed: " + strings.Join(missing, ", "),
-		mend: "make e2e installs them as root; by hand: " + installCommand(missing)}
-}
-
-func installCommand(packages []string) string {
-	return "apt-get install -y --no-install-recommends " + strings.Join(packages, " ")
 }
 
 func (l *Lab) findEngine(ctx context.Context) finding {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
@@ -41,7 +40,7 @@ func (b Builder) Release(ctx context.Context) (Release, []Spent, error) {
 	if err != nil {
 		return Release{}, nil, err
 	}
-	dir, spent, err := b.assemble(ctx, "release", (*node).release)
+	dir, spent, err := b.assemble(ctx, "stand-in", (*node).release)
 	return p.releaseIn(dir), spent, err
 }
 
@@ -114,10 +113,6 @@ func writeLayout(dir, work string, containers []container) error {
 		return err
 	}
 	for _, c := range containers {
-		ref, err := name.ParseReference(c.ref, name.WithDefaultRegistry("docker.io"))
-		if err != nil {
-			return err
-		}
 		image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
 			OS: "linux", Architecture: runtime.GOARCH, Config: c.config, RootFS: v1.RootFS{Type: "layers"},
 		})
@@ -133,7 +128,7 @@ func writeLayout(dir, work string, containers []container) error {
 				return err
 			}
 		}
-		if err := images.AppendImage(image, layout.WithAnnotations(map[string]string{RefName: ref.Name()})); err != nil {
+		if err := images.AppendImage(image, layout.WithAnnotations(map[string]string{RefName: c.ref})); err != nil {
 			return err
 		}
 	}

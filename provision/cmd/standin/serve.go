@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
@@ -109,7 +108,6 @@ func publish(ctx context.Context, images layout.Path, registry string) (map[stri
 		if err != nil {
 			return nil, err
 		}
-		ref = strings.Replace(ref, name.DefaultRegistry, "docker.io", 1)
 		to, err := name.NewTag(registry + "/" + ref)
 		if err != nil {
 			return nil, err
