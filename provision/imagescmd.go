@@ -29,8 +29,8 @@ func (l *Lab) Images(ctx context.Context) error {
 func (l *Lab) get(ctx context.Context, told *list) (come, error) {
 	line := told.start("images")
 	got, err := l.imageSet(ctx, line.say)
-	line.end(fmt.Sprintf("%s (%s)", got.how, got.set.Mode.Origin()), err)
-	for _, reason := range got.because {
+	line.end(fmt.Sprintf("%s (%s)", got.how, got.origin()), err)
+	for _, reason := range got.silent {
 		told.note("%s", reason)
 	}
 	return got, err

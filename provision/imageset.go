@@ -40,10 +40,19 @@ func (l *Lab) puller(say func(string)) (registry.Puller, error) {
 // come is an image set and how it was come by.
 type come struct {
 	set images.Set
-	// how is what was done now; whole is where it came from, for the list.
+	// how is what was done now, for the list.
 	how string
-	// because says, one line each, why this way was taken where it was a choice.
-	because []string
+	// silent are the hosts that did not answer, where that was why it was built, one a line.
+	silent []string
+}
+
+// origin is the way that was taken, and why where it was a choice.
+func (c come) origin() string {
+	if len(c.silent) == 0 {
+		return c.set.Mode.Origin()
+	}
+	first, _, _ := strings.Cut(c.silent[0], ": ")
+	return c.set.Mode.Origin() + ", as " + first
 }
 
 // imageSet gets the set in the way that LAB_IMAGES names. With auto, the default,
@@ -80,7 +89,7 @@ func (l *Lab) imageSet(ctx context.Context, say func(string)) (come, error) {
 	answers := pull.Client().Probe(ctx, pull.Sources)
 	if silent := notAnswering(answers); len(silent) > 0 {
 		c, err := built(ctx, build)
-		c.because = append([]string{"built from source, because not every registry answers (LAB_MIRROR names another):"}, silent...)
+		c.silent = silent
 		return c, err
 	}
 	return l.pulled(ctx, pull, say)
@@ -131,9 +140,7 @@ func notAnswering(answers []registry.Answer) []string {
 // images gets the image set and loads its node image into the engine.
 func (m *making) images(ctx context.Context, say func(string)) (string, error) {
 	got, err := m.lab.imageSet(ctx, say)
-	for _, line := range got.because {
-		m.list.note("%s", line)
-	}
+	m.notes = got.silent
 	if err != nil {
 		return "", err
 	}
@@ -156,5 +163,5 @@ func (m *making) images(ctx context.Context, say func(string)) (string, error) {
 	if note != "" {
 		note = " *"
 	}
-	return fmt.Sprintf("%s (%s, k8s %s, JobSet %s%s)", said, set.Mode.Origin(), set.Kubernetes, set.JobSet, note), nil
+	return fmt.Sprintf("%s (%s, k8s %s, JobSet %s%s)", said, got.origin(), set.Kubernetes, set.JobSet, note), nil
 }

@@ -89,15 +89,20 @@ func TestWhichWayTheImagesAreComeBy(t *testing.T) {
 		got, err := l.imageSet(t.Context(), silent)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(got.set.Mode).To(Equal(images.Source))
-		g.Expect(got.because).To(HaveLen(4))
-		g.Expect(strings.Join(got.because, "\n")).To(And(HavePrefix("built from source, because"),
-			ContainSubstring("(for docker.io) does not answer: 403 Forbidden"), ContainSubstring("(for github.com) does not answer: 403 Forbidden")))
+		host := strings.TrimPrefix(os.Getenv("LAB_MIRROR"), "http://")
+		g.Expect(got.silent).To(Equal([]string{
+			host + " (for docker.io) does not answer: 403 Forbidden",
+			host + " (for registry.k8s.io) does not answer: 403 Forbidden",
+			host + " (for github.com) does not answer: 403 Forbidden",
+		}))
+		g.Expect(got.origin()).To(Equal("source build, as " + host + " (for docker.io) does not answer"))
 
 		t.Setenv("LAB_IMAGES", "source")
 		t.Setenv("LAB_MIRROR", "http://127.0.0.1:1")
 		got, err = l.imageSet(t.Context(), silent)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(got.because).To(BeEmpty(), "nobody was asked")
+		g.Expect(got.silent).To(BeEmpty(), "nobody was asked")
+		g.Expect(got.origin()).To(Equal("source build"))
 	})
 	t.Run("registry where none answers is told at once", func(t *testing.T) {
 		g := NewWithT(t)

@@ -67,6 +67,8 @@ type making struct {
 	kind    *kindCluster
 	clients *cluster
 	env     *envconf.Config
+	// notes are to be told below the line of the step that left them.
+	notes []string
 }
 
 func (m *making) config() *envconf.Config {
@@ -85,6 +87,10 @@ func (m *making) step(name string, do work) env.Func {
 		line := m.list.start(name)
 		said, err := do(ctx, line.say)
 		line.end(said, err)
+		if len(m.notes) > 0 {
+			m.list.note("%s", strings.Join(m.notes, "\n"))
+			m.notes = nil
+		}
 		if err != nil {
 			return ctx, fmt.Errorf("%s: %w", name, err)
 		}
