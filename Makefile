@@ -1,6 +1,7 @@
 # The JobSet lab's end-to-end suite. This header is the manual; `make` prints it.
 #
 #   make e2e      make the real lab, walk the eight steps, report, remove the lab
+#   make e2e-registry  the same in registry mode, from registries on the loopback address
 #   make test     everything that needs no cluster, in seconds
 #
 #   make up       make the lab and leave it standing (a lab that stands is mended)
@@ -10,7 +11,10 @@
 #   make doctor   what this machine can and cannot do, and the mend
 #   make list     the steps, and what the check of each refuses and accepts; STEP=4 tells one
 #   make gpus     make a lab and prove its four GPUs on the real kubelet
-#   make images   build what is not cached, and list what a lab is made of
+#   make images   pull or build what is not cached, and list what a lab is made of
+#   make images-list         what a lab is made of, and what of it is on this machine
+#   make images-save FILE=f  all of it in one file, for a machine without a network
+#   make images-load FILE=f  take it from such a file, every part checked
 #   make lint     the linters that hold what review need not
 #   make foreign  walk on clusters that this project did not make, and prove that
 #                 nothing is left in them
@@ -30,6 +34,10 @@
 #   STEP=4                 one step, by number or name, with what it needs
 #   LAB_NAME=other         another lab beside this one
 #   LAB_ENGINE=podman      that container engine and no other
+#   LAB_IMAGES=registry    pull the images; =source builds them; auto, the default, pulls
+#                          where every registry answers within seconds, else builds
+#   LAB_MIRROR=http://h:p  a mirror that stands in for every registry and download site;
+#                          or a file (provision/registry/mirror.go says what it may hold)
 #   LAB_KUBECONFIG=/path   walk on another lab that stands, whoever made it
 #   LAB_IMAGE=name         an image that an air-gapped lab has, in place of the steps' own
 #   LAB_WORKDIR=/path      the folder that stands for /root/gsb-jobset
@@ -43,7 +51,7 @@ SHELL := /bin/bash
 
 LAB_NAME ?= gsb-jobset
 LAB_KUBECONFIG ?= $(CURDIR)/.lab/$(LAB_NAME).kubeconfig
-export LAB_NAME LAB_ENGINE LAB_WORKDIR LAB_REPORTS LAB_IMAGE KEEP FRESH STEP
+export LAB_NAME LAB_ENGINE LAB_IMAGES LAB_MIRROR LAB_WORKDIR LAB_REPORTS LAB_IMAGE KEEP FRESH STEP
 # The reports and files of a lab of another name lie apart, so that two do not meet.
 ifneq ($(LAB_NAME),gsb-jobset)
 LAB_REPORTS ?= $(CURDIR)/.lab/$(LAB_NAME)
@@ -63,9 +71,10 @@ GO := env GOGC=off GOMEMLIMIT=3GiB go
 
 LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
+STANDIN := .lab/bin/standin
 DIST := .lab/dist
 
-.PHONY: help e2e test up steps check down doctor images list gpus lint bench dist dist-proof gate gate-proof repeat summary report-issue two-labs record foreign
+.PHONY: help e2e e2e-registry test up steps check down doctor images images-list images-save images-load list gpus lint bench dist dist-proof gate gate-proof repeat summary report-issue two-labs record foreign
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -73,7 +82,7 @@ help:
 # The programs are built each time; Go's build cache makes that quick when nothing
 # changed. Where there is flock, two makes of one checkout do not write one at once.
 ALONE = mkdir -p $(@D) && $(if $(shell command -v flock),flock .lab/bin/.lock)
-.PHONY: $(LAB) $(SUITE)
+.PHONY: $(LAB) $(SUITE) $(STANDIN)
 $(LAB):
 	@[ -x $@ ] || echo " … compiling the lab program; minutes the first time, a second later on"
 	@# What the images are built from is fetched meanwhile.
@@ -83,6 +92,9 @@ $(SUITE):
 	@[ -x $@ ] || echo " … compiling the suite"
 	@$(ALONE) $(GO) test -c -ldflags "$(STAMP)" -o $@ ./e2e
 STAMP = -s -w -X gsb.test/jobset-e2e/e2e/lab.Commit=$(shell git describe --always --dirty --abbrev=40 --match= 2>/dev/null || echo unknown)
+
+$(STANDIN):
+	@$(ALONE) $(GO) build -ldflags '-s -w' -o $@ ./provision/cmd/standin
 
 # The walk is one program, the compiled suite itself: one process gets one Ctrl-C,
 # and its exit status is the verdict. 3 is a partial one, which says why and which
@@ -94,6 +106,11 @@ PARTLY = || [ $$? -eq 3 ]
 e2e: $(LAB) $(SUITE)
 	@$(SUITE) plan >/dev/null
 	@$(LAB) with -- $(WALK) $(PARTLY)
+
+# Where no registry answers, one on the loopback address stands in, with what the
+# source build makes cut up as releases are: the registry mode is tried whole.
+e2e-registry: $(LAB) $(SUITE) $(STANDIN)
+	@LAB_IMAGES=registry $(STANDIN) -- $(LAB) with -- $(WALK) $(PARTLY)
 
 up: $(LAB)
 	@exec $(LAB) up
@@ -146,6 +163,13 @@ doctor: $(LAB)
 
 images: $(LAB)
 	@exec $(LAB) images
+
+images-list: $(LAB)
+	@exec $(LAB) images list
+
+images-save images-load: $(LAB)
+	@[ -n '$(FILE)' ] || { echo "name the file: make $@ FILE=/path/to/images.tar" >&2; exit 2; }
+	@exec $(LAB) images $(@:images-%=%) '$(FILE)'
 
 list: $(SUITE)
 	@exec $(SUITE) list '$(STEP)'

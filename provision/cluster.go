@@ -29,9 +29,10 @@ type kindCluster struct {
 	image      string
 	kubeconfig string
 	engine     engine
-	// sealed leaves out kind's default network plugin: the node image brings one
-	// that needs no image of its own.
-	sealed bool
+	// ownNetwork leaves out kind's default network plugin: the node image brings one.
+	ownNetwork bool
+	// mounts are files of this machine that the node sees.
+	mounts []v1alpha4.Mount
 	say    func(string)
 }
 
@@ -87,8 +88,8 @@ func (k *kindCluster) Create(ctx context.Context, _ ...string) (string, error) {
 // config is what kind is told beside the image's name.
 func (k *kindCluster) config() *v1alpha4.Cluster {
 	config := &v1alpha4.Cluster{
-		Networking: v1alpha4.Networking{DisableDefaultCNI: k.sealed, APIServerAddress: "127.0.0.1"},
-		Nodes:      []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole}},
+		Networking: v1alpha4.Networking{DisableDefaultCNI: k.ownNetwork, APIServerAddress: "127.0.0.1"},
+		Nodes:      []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, ExtraMounts: k.mounts}},
 	}
 	v1alpha4.SetDefaultsCluster(config)
 	// With one control plane there is nobody to elect; waiting for a lease costs seconds.

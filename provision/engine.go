@@ -157,6 +157,9 @@ func tryEngine(ctx context.Context, e engine, folder string) (engine, error) {
 	if _, err := exec.LookPath(e.name); err != nil {
 		return e, fmt.Errorf("   %s: not installed", e.name)
 	}
+	if e.name == "podman" && os.Geteuid() != 0 {
+		return e, fmt.Errorf("   podman: a lab uses it as root only: sudo -E make e2e")
+	}
 	if err := e.use("gsb-jobset-probe", folder); err != nil {
 		return e, err
 	}

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"gsb.test/jobset-e2e/provision/registry"
 )
 
 // finding is one thing looked at on this machine.
@@ -50,7 +51,7 @@ func (l *Lab) Doctor(ctx context.Context) error {
 
 func (l *Lab) examine(ctx context.Context) []finding {
 	return []finding{
-		l.findRoot(), l.findPrograms(), l.findEngine(ctx), findCgroup(), findCapability(), findLimits(),
+		l.findRoot(), l.findPrograms(), l.findEngine(ctx), l.findImages(ctx), findCgroup(), findCapability(), findLimits(),
 		findModules(), findInotify(), l.findDisk(), findMemory(), l.findLeftovers(),
 	}
 }
@@ -59,48 +60,43 @@ func (l *Lab) findRoot() finding {
 	if os.Geteuid() == 0 {
 		return finding{name: "user", said: "root"}
 	}
-	return finding{name: "user", said: "not root: the images are built from source, which makes a root file system", fatal: true,
-		mend: "run it as root: sudo -E make e2e"}
+	return finding{name: "user", said: "not root: images can be pulled, but not built from source, and Podman is not used",
+		fatal: os.Getenv("LAB_IMAGES") == "source", mend: "to build: sudo -E make e2e"}
 }
 
-// needed are the programs that making a lab calls, and Debian's packages that bring them.
-var needed = []struct{ program, pkg string }{
-	{"mmdebstrap", "mmdebstrap"}, {"podman", "podman"}, {"runc", "runc"}, {"iptables", "iptables"},
-	{"/usr/lib/podman/netavark", "netavark"}, {"/usr/lib/podman/aardvark-dns", "aardvark-dns"},
-}
-
-// missingPackages lists the packages to install. Where Docker works, Podman and
-// what it needs are not missed.
-func missingPackages(podman bool) []string {
-	var missing []string
-	for _, n := range needed {
-		if _, err := exec.LookPath(n.program); err != nil && (podman || n.pkg == "mmdebstrap") {
-			missing = append(missing, n.pkg)
+// findImages tells what the images would come from.
+func (l *Lab) findImages(ctx context.Context) finding {
+	f := finding{name: "images"}
+	pull, err := l.puller(func(string) {})
+	if err != nil {
+		f.said, f.fatal = err.Error(), true
+		return f
+	}
+	switch set, found, err := pull.Cached(); {
+	case err != nil:
+		f.said, f.fatal = err.Error(), true
+	case os.Getenv("LAB_IMAGES") == "source":
+		f.said = "built from source, as LAB_IMAGES says"
+	case found:
+		f.said = "from the cache, of the registries: JobSet " + set.JobSet
+	default:
+		answers := pull.Client().Probe(ctx, pull.Sources)
+		silent := notAnswering(answers)
+		if len(silent) == 0 {
+			f.said = fmt.Sprintf("pulled: all %d hosts answer", len(answers))
+			break
 		}
+		f.said = fmt.Sprintf("built from source: %d of %d hosts do not answer", len(silent), len(answers))
+		f.mend = strings.Join(append(silent, registry.Elsewhere), "\n")
+		f.fatal = os.Getenv("LAB_IMAGES") == "registry" && len(silent) == len(answers)
 	}
-	return missing
-}
-
-func (l *Lab) findPrograms() finding {
-	if _, err := exec.LookPath("go"); err != nil {
-		return finding{name: "programs", said: "no go", fatal: true, mend: "install Go 1.26 or newer and put it on the PATH"}
-	}
-	missing := missingPackages(true)
-	if len(missing) == 0 {
-		return finding{name: "programs", said: "go, mmdebstrap, podman and what it needs"}
-	}
-	return finding{name: "programs", said: "not installed: " + strings.Join(missing, ", "),
-		mend: "make e2e installs them as root; by hand: " + installCommand(missing)}
-}
-
-func installCommand(packages []string) string {
-	return "apt-get install -y --no-install-recommends " + strings.Join(packages, " ")
+	return f
 }
 
 func (l *Lab) findEngine(ctx context.Context) finding {
 	e, err := findEngine(ctx, l.podman())
 	if err != nil {
-		return finding{name: "engine", said: "none works", mend: err.Error(), fatal: len(missingPackages(true)) == 0}
+		return finding{name: "engine", said: "none works", mend: err.Error(), fatal: len(missingPackages(runs)) == 0}
 	}
 	return finding{name: "engine", said: fmt.Sprintf("%s %s ran a privileged container", e.name, e.version)}
 }
@@ -159,13 +155,12 @@ func (l *Lab) findDisk() finding {
 	if err != nil {
 		return finding{name: "disk", said: err.Error(), fatal: true}
 	}
-	need := uint64(roomToBuild)
-	if cached, _ := filepath.Glob(filepath.Join(l.Folder, "images", "node-*", "node.tar")); len(cached) > 0 {
-		need = roomToRun
-	}
-	f := finding{name: "disk", said: fmt.Sprintf("%d GiB free in %s, %d needed", free>>30, l.Folder, need>>30)}
-	if free < need {
-		f.fatal, f.mend = true, "free some, or name a folder with room: XDG_CACHE_HOME=/folder make e2e"
+	// What building takes is looked at when it comes to that.
+	f := finding{name: "disk", said: fmt.Sprintf("%d GiB free in %s, %d needed", free>>30, l.Folder, uint64(roomToRun)>>30)}
+	if err := l.roomFor(roomToRun); err != nil {
+		f.fatal, f.mend = true, roomMend
+	} else if l.roomFor(roomToBuild) != nil {
+		f.mend = fmt.Sprintf("%d are needed where images must be built from source", uint64(roomToBuild)>>30)
 	}
 	return f
 }
@@ -206,12 +201,12 @@ func (l *Lab) findLeftovers() finding {
 // prepareHost installs what is missing where it may, refuses a machine on which
 // no lab can be made, and returns the engine.
 func prepareHost(ctx context.Context, l *Lab, say func(string)) (engine, string, error) {
-	for _, f := range []finding{l.findRoot(), findLimits(), l.findDisk()} {
+	for _, f := range []finding{findLimits(), l.findDisk()} {
 		if f.fatal {
 			return engine{}, "", fmt.Errorf("%s: %s\n   %s", f.name, f.said, f.mend)
 		}
 	}
-	installed, err := installMissing(ctx, say)
+	installed, err := installEngine(ctx, say)
 	if err != nil {
 		return engine{}, "", err
 	}

@@ -3,44 +3,149 @@ package provision
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"gsb.test/jobset-e2e/provision/images"
+	"gsb.test/jobset-e2e/provision/registry"
 	"gsb.test/jobset-e2e/provision/source"
-)
-
-// Room that building and loading an image set takes, in bytes: with Go's build
-// cache and module cache when nothing is cached yet, and for a cached one.
-const (
-	roomToBuild = 12 << 30
-	roomToRun   = 4 << 30
 )
 
 // podman is the folder of our own Podman storage.
 func (l *Lab) podman() string { return filepath.Join(l.Folder, "podman") }
 
+func (l *Lab) cache() images.Cache { return images.Cache{Dir: filepath.Join(l.Folder, "images")} }
+
 // builder builds this checkout's image set from source.
 func (l *Lab) builder(say func(string)) source.Builder {
-	return source.Builder{Checkout: l.Checkout, Cache: source.Cache{Dir: filepath.Join(l.Folder, "images")}, Say: say}
+	return source.Builder{Checkout: l.Checkout, Cache: l.cache(), Say: say,
+		Prepare: func(ctx context.Context) error { return l.prepareBuild(ctx, say) }}
 }
 
-// images gets the image set and loads its node image into the engine.
-func (m *making) images(ctx context.Context, say func(string)) (string, error) {
-	set, spent, err := m.lab.builder(say).Build(ctx)
+// puller pulls this checkout's image set from registries, by LAB_MIRROR's leave.
+func (l *Lab) puller(say func(string)) (registry.Puller, error) {
+	mirrors, err := registry.ReadMirrors(os.Getenv("LAB_MIRROR"))
 	if err != nil {
-		return "", err
+		return registry.Puller{}, err
 	}
-	m.set = set
-	said := "from the cache"
+	sources, err := registry.ReadSources(mirrors)
+	if err != nil {
+		return registry.Puller{}, err
+	}
+	return registry.Puller{Cache: l.cache(), Mirrors: mirrors, Sources: sources, Builder: l.builder(say), Say: say}, nil
+}
+
+// come is an image set and how it was come by.
+type come struct {
+	set images.Set
+	// how is what was done now, for the list.
+	how string
+	// silent are the hosts that did not answer, where that was why it was built, one a line.
+	silent []string
+}
+
+// origin is the way that was taken, and why where it was a choice.
+func (c come) origin() string {
+	if len(c.silent) == 0 {
+		return c.set.Mode.Origin()
+	}
+	first, _, _ := strings.Cut(c.silent[0], ": ")
+	return c.set.Mode.Origin() + ", as " + first
+}
+
+// imageSet gets the set in the way that LAB_IMAGES names. With auto, the default,
+// a finished set of the registries is taken, then one that was loaded from an
+// archive; else the registries are asked, and the set is built from source where
+// one of them does not answer.
+func (l *Lab) imageSet(ctx context.Context, say func(string)) (come, error) {
+	setting := os.Getenv("LAB_IMAGES")
+	pull, err := l.puller(say)
+	if err != nil {
+		return come{}, err
+	}
+	build := l.builder(say)
+	switch setting {
+	case "source":
+		return built(ctx, build)
+	case "registry":
+		return l.pulled(ctx, pull, say)
+	case "", "auto":
+	default:
+		return come{}, fmt.Errorf("LAB_IMAGES is %q; it can be auto, registry or source", setting)
+	}
+	if set, found, err := pull.Cached(); found || err != nil {
+		return come{set: set, how: "from the cache"}, err
+	}
+	inputs, err := build.Inputs()
+	if err != nil {
+		return come{}, err
+	}
+	if set, found, err := l.cache().Loaded(images.Source, inputs); found || err != nil {
+		return come{set: set, how: "from a loaded archive"}, err
+	}
+	say("asking the registries")
+	answers := pull.Client().Probe(ctx, pull.Sources)
+	if silent := notAnswering(answers); len(silent) > 0 {
+		c, err := built(ctx, build)
+		c.silent = silent
+		return c, err
+	}
+	return l.pulled(ctx, pull, say)
+}
+
+func built(ctx context.Context, build source.Builder) (come, error) {
+	set, spent, err := build.Build(ctx)
+	c := come{set: set, how: "from the cache"}
 	if len(spent) > 0 {
 		var parts []string
 		for _, part := range spent {
 			parts = append(parts, fmt.Sprintf("%s %s", part.Part, part.Took.Round(time.Second)))
 		}
-		said = "built: " + strings.Join(parts, ", ")
+		c.how = "built: " + strings.Join(parts, ", ")
 	}
+	return c, err
+}
+
+// pulled pulls what is not cached. Where no host answers at all, this is told
+// within seconds; where one does, every request is tried again as it deserves.
+func (l *Lab) pulled(ctx context.Context, pull registry.Puller, say func(string)) (come, error) {
+	set, found, err := pull.Cached()
+	if found || err != nil {
+		return come{set: set, how: "from the cache"}, err
+	}
+	say("asking the registries")
+	answers := pull.Client().Probe(ctx, pull.Sources)
+	if silent := notAnswering(answers); len(silent) == len(answers) {
+		return come{}, fmt.Errorf("LAB_IMAGES=registry, but no registry answers:\n   %s\n   %s", strings.Join(silent, "\n   "), registry.Elsewhere)
+	}
+	if err := l.roomFor(roomToRun); err != nil {
+		return come{}, err
+	}
+	set, took, err := pull.Pull(ctx)
+	return come{set: set, how: fmt.Sprintf("pulled in %s", took.Round(time.Second))}, err
+}
+
+func notAnswering(answers []registry.Answer) []string {
+	var silent []string
+	for _, answer := range answers {
+		if answer.Err != nil {
+			silent = append(silent, answer.String())
+		}
+	}
+	return silent
+}
+
+// images gets the image set and loads its node image into the engine.
+func (m *making) images(ctx context.Context, say func(string)) (string, error) {
+	got, err := m.lab.imageSet(ctx, say)
+	m.notes = got.silent
+	if err != nil {
+		return "", err
+	}
+	set, said := got.set, got.how
+	m.set = set
 	if err := m.engine.use(m.lab.Name, m.lab.podman()); err != nil {
 		return "", err
 	}
@@ -58,19 +163,5 @@ func (m *making) images(ctx context.Context, say func(string)) (string, error) {
 	if note != "" {
 		note = " *"
 	}
-	return fmt.Sprintf("%s (%s, k8s %s, JobSet %s%s)", said, set.Origin, set.Kubernetes, set.JobSet, note), nil
-}
-
-// freeBytes is how much an ordinary user can still write below folder.
-func freeBytes(folder string) (uint64, error) {
-	var stat unix.Statfs_t
-	for ; ; folder = filepath.Dir(folder) {
-		err := unix.Statfs(folder, &stat)
-		if err == nil {
-			return stat.Bavail * uint64(stat.Bsize), nil //nolint:gosec // a block size is positive
-		}
-		if err != unix.ENOENT || folder == filepath.Dir(folder) {
-			return 0, fmt.Errorf("looking for free disk in %s: %w", folder, err)
-		}
-	}
+	return fmt.Sprintf("%s (%s, k8s %s, JobSet %s%s)", said, got.origin(), set.Kubernetes, set.JobSet, note), nil
 }

@@ -79,6 +79,7 @@ type record struct {
 }
 
 func (l *Lab) recordFile() string { return filepath.Join(l.Folder, "labs", l.Name+".json") }
+func (l *Lab) sealFolder() string { return filepath.Join(l.Folder, "labs", l.Name+".seal") }
 func (l *Lab) lockFile() string   { return filepath.Join(l.Folder, "labs", l.Name+".lock") }
 
 func readRecord(path string) (record, bool) {
@@ -131,7 +132,7 @@ func (l *Lab) forget() error {
 			return err
 		}
 	}
-	return nil
+	return os.RemoveAll(l.sealFolder())
 }
 
 func stands(folder string) bool {

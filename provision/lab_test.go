@@ -120,13 +120,15 @@ func TestALabOnOtherVersionsSaysSo(t *testing.T) {
 	g := NewWithT(t)
 	pins, err := fixtures.ReadPins()
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(footnote(images.Set{JobSet: pins.JobSet})).To(BeEmpty())
-	g.Expect(footnote(images.Set{JobSet: "v0.0.1"})).To(ContainSubstring("the lab pins JobSet " + pins.JobSet))
+	g.Expect(footnote(images.Set{JobSet: pins.JobSet, Kueue: pins.Kueue})).To(BeEmpty(), "only what the lab pins has no footnote")
+	g.Expect(footnote(images.Set{JobSet: "v0.0.1", Kueue: pins.Kueue})).To(Equal("the lab pins JobSet " + pins.JobSet + ": a run on this lab is partial"))
+	g.Expect(footnote(images.Set{JobSet: pins.JobSet, Kueue: "v0.0.1"})).To(Equal("the lab pins Kueue " + pins.Kueue + ": a run on this lab is partial"))
+	g.Expect(footnote(images.Set{JobSet: pins.JobSet})).To(ContainSubstring("Kueue"), "an unknown version is not the pinned one")
 }
 
 func TestWhatKindIsTold(t *testing.T) {
 	g := NewWithT(t)
-	config := (&kindCluster{name: "x", sealed: true}).config()
+	config := (&kindCluster{name: "x", ownNetwork: true}).config()
 	g.Expect(config.Networking.DisableDefaultCNI).To(Equal(true))
 	g.Expect(config.Networking.APIServerAddress).To(Equal("127.0.0.1"), "the API is for this machine only")
 	g.Expect(config.Nodes).To(HaveLen(1))

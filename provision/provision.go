@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/e2e-framework/pkg/env"
@@ -67,6 +68,8 @@ type making struct {
 	stood   bool // the cluster stood before, so a failure now does not take it away
 	clients *cluster
 	env     *envconf.Config
+	// notes are to be told below the line of the step that left them.
+	notes []string
 }
 
 func (m *making) config() *envconf.Config {
@@ -85,6 +88,10 @@ func (m *making) step(name string, do work) env.Func {
 		line := m.list.start(name)
 		said, err := do(ctx, line.say)
 		line.end(said, err)
+		if len(m.notes) > 0 {
+			m.list.note("%s", strings.Join(m.notes, "\n"))
+			m.notes = nil
+		}
 		if err != nil {
 			return ctx, fmt.Errorf("%s: %w", name, err)
 		}
@@ -121,7 +128,12 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 	if err := os.MkdirAll(filepath.Dir(m.lab.Kubeconfig()), 0o755); err != nil {
 		return "", err
 	}
-	k := &kindCluster{name: m.lab.Name, image: m.set.Node, kubeconfig: m.lab.Kubeconfig(), engine: m.engine, sealed: m.set.Sealed, say: say}
+	seal, err := writeSeal(m.lab.sealFolder())
+	if err != nil {
+		return "", err
+	}
+	k := &kindCluster{name: m.lab.Name, image: m.set.Node, kubeconfig: m.lab.Kubeconfig(), engine: m.engine,
+		ownNetwork: m.set.OwnNetwork, mounts: seal, say: say}
 	verdict, err := k.look(ctx)
 	if err != nil {
 		return "", err
@@ -150,14 +162,34 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 		return "", err
 	}
 	m.clients.node = k.exec
-	return said, waitFor(ctx, "the node to be Ready", m.clients.nodeIsReady)
+	if err := waitFor(ctx, "the node to be Ready", m.clients.nodeIsReady); err != nil {
+		return "", err
+	}
+	if err := k.isOf(ctx, m.set); err != nil {
+		return "", err
+	}
+	brought, err := k.bring(ctx, m.set)
+	if err == nil && brought > 0 {
+		said += fmt.Sprintf(", %d images brought in", brought)
+	}
+	return said, err
 }
 
 // footnote tells what of the set is not what the lab pins; empty if all is.
 func footnote(set images.Set) (string, error) {
 	pins, err := fixtures.ReadPins()
-	if err != nil || set.JobSet == pins.JobSet {
+	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("the lab pins JobSet %s: a run on this lab is partial", pins.JobSet), nil
+	var others []string
+	if set.JobSet != pins.JobSet {
+		others = append(others, "JobSet "+pins.JobSet)
+	}
+	if set.Kueue != pins.Kueue {
+		others = append(others, "Kueue "+pins.Kueue)
+	}
+	if len(others) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("the lab pins %s: a run on this lab is partial", strings.Join(others, " and ")), nil
 }

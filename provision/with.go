@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -58,11 +57,17 @@ func partly(failed error) bool {
 	return errors.As(failed, &ended) && ended.Code == 3
 }
 
-// command runs a command in a process group of its own, so that it gets one
-// interrupt, from here, whether the user pressed Ctrl-C or this process was told to end.
+// command runs a command on the lab.
 func (l *Lab) command(ctx context.Context, args []string) error {
+	return Run(ctx, args, "LAB_KUBECONFIG="+l.Kubeconfig())
+}
+
+// Run runs a command in a process group of its own, so that it gets one
+// interrupt, from here, whether the user pressed Ctrl-C or this process was told
+// to end. env is added to its environment. The error is an *Ended if it failed.
+func Run(ctx context.Context, args []string, env ...string) error {
 	command := exec.CommandContext(ctx, args[0], args[1:]...)
-	command.Env = append(command.Environ(), "LAB_KUBECONFIG="+l.Kubeconfig())
+	command.Env = append(command.Environ(), env...)
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGINT) }
@@ -78,23 +83,5 @@ func (l *Lab) command(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("running %s: %w", args[0], err)
 	}
-	return nil
-}
-
-// Images builds what is not cached and lists the image set.
-func (l *Lab) Images(ctx context.Context) error {
-	told := newList(os.Stdout)
-	defer told.close()
-	line := told.start("images")
-	set, spent, err := l.builder(line.say).Build(ctx)
-	line.end(fmt.Sprintf("%s, %d of its parts built just now", set.Origin, len(spent)), err)
-	if err != nil {
-		return err
-	}
-	told.note("node        %s\narchive     %s\nKubernetes  %s\nJobSet      %s\nKueue       %s", set.Node, set.Archive, set.Kubernetes, set.JobSet, set.Kueue)
-	for _, part := range spent {
-		told.note("built %-12s in %s", part.Part, part.Took.Round(time.Second))
-	}
-	told.note("manifests   %s", filepath.Dir(set.JobSetManifest))
 	return nil
 }

@@ -22,12 +22,12 @@ func takeBusybox(ctx context.Context, rootTar, dir, ref string) error {
 	}
 	banner, err := output(ctx, "", nil, program, "--help")
 	if err != nil {
-		return fmt.Errorf("running the busybox of Debian "+suite+": %w", err)
+		return fmt.Errorf("running the busybox of Debian "+suiteName+": %w", err)
 	}
 	_, version, _ := strings.Cut(ref, "busybox:")
 	if !strings.HasPrefix(string(banner), "BusyBox v"+version+" ") {
 		first, _, _ := strings.Cut(string(banner), "\n")
-		return fmt.Errorf("the steps' image is %s, but Debian %s has %q", ref, suite, first)
+		return fmt.Errorf("the steps' image is %s, but Debian %s has %q", ref, suiteName, first)
 	}
 	applets, err := output(ctx, "", nil, program, "--list")
 	if err != nil {

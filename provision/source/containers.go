@@ -32,18 +32,9 @@ type parts struct {
 	programs, debian, proxy, gpu string // folders
 }
 
-// containers lists the images the lab needs in its node, under the names that
-// kubeadm, the manifests and the learner's files use. A tag is the version built.
-func (n *node) containers(dir string, jobSetImage, kueueImage string) ([]container, error) {
-	p := n.parts
-	layer := func(name string, files ...file) (string, error) {
-		path := filepath.Join(dir, name+".tar")
-		return path, writeLayer(path, files)
-	}
-	one := func(ref, program, user string, entrypoint ...string) (container, error) {
-		path, err := layer(program, file{Path: entrypoint[0][1:], From: filepath.Join(p.programs, program), Mode: 0o755})
-		return container{ref, v1.Config{Entrypoint: entrypoint, User: user}, []string{path}}, err
-	}
+// system lists the images that Kubernetes itself needs in its node, under the
+// names that kubeadm uses. A tag is the version built.
+func (n *node) system(dir string) ([]container, error) {
 	etcd, err := n.modules.version("go.etcd.io/etcd/server/v3")
 	if err != nil {
 		return nil, err
@@ -52,60 +43,76 @@ func (n *node) containers(dir string, jobSetImage, kueueImage string) ([]contain
 	if err != nil {
 		return nil, err
 	}
-	var images []container
-	for _, wanted := range []struct {
-		ref, program, user string
-		entrypoint         []string
-	}{
+	images, err := n.ofOneProgram(dir, []single{
 		// kubeadm's manifests name the program and look for it on the PATH.
-		{"registry.k8s.io/etcd:" + etcd[1:] + "-0", "etcd", "", []string{"/usr/local/bin/etcd"}},
-		{"registry.k8s.io/coredns/coredns:" + coredns, "coredns", "", []string{"/coredns"}},
-		{pauseImage, "pause", anyUser, []string{"/pause"}},
-		{jobSetImage, "jobset", anyUser, []string{"/manager"}},
-		{kueueImage, "kueue", anyUser, []string{"/manager"}},
-	} {
-		image, err := one(wanted.ref, wanted.program, wanted.user, wanted.entrypoint...)
-		if err != nil {
-			return nil, err
-		}
-		images = append(images, image)
+		{"registry.k8s.io/etcd:" + etcd[1:] + "-0", "etcd", "", "/usr/local/bin/etcd"},
+		{"registry.k8s.io/coredns/coredns:" + coredns, "coredns", "", "/coredns"},
+		{pauseImage, "pause", anyUser, "/pause"},
+	})
+	if err != nil {
+		return nil, err
 	}
-
-	all, err := layer("kubernetes", file{Path: "usr/local/bin/kubernetes", From: filepath.Join(p.programs, "kubernetes"), Mode: 0o755})
+	all, err := layerOf(dir, "kubernetes", file{Path: "usr/local/bin/kubernetes", From: filepath.Join(n.parts.programs, "kubernetes"), Mode: 0o755})
 	if err != nil {
 		return nil, err
 	}
 	for _, component := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"} {
-		link, err := layer(component, file{Path: "usr/local/bin/" + component, Link: "kubernetes"})
+		link, err := layerOf(dir, component, file{Path: "usr/local/bin/" + component, Link: "kubernetes"})
 		if err != nil {
 			return nil, err
 		}
 		image := container{"registry.k8s.io/" + component + ":" + n.kubernetes, v1.Config{Entrypoint: []string{"/usr/local/bin/" + component}}, []string{all, link}}
 		if component == "kube-proxy" {
-			links, err := layer("iptables", iptablesLinks()...)
+			links, err := layerOf(dir, "iptables", iptablesLinks()...)
 			if err != nil {
 				return nil, err
 			}
-			image.layers = append(image.layers, filepath.Join(p.proxy, "root.tar"), links)
+			image.layers = append(image.layers, filepath.Join(n.parts.proxy, "root.tar"), links)
 		}
 		images = append(images, image)
 	}
+	return images, nil
+}
 
-	files, err := busyboxFiles(p.debian)
+// lab lists the images that the lab runs beside Kubernetes and the device plugin,
+// under the names that the manifests and the learner's files use.
+func (n *node) lab(dir string) ([]container, error) {
+	images, err := n.ofOneProgram(dir, []single{
+		{n.jobSetImage(), "jobset", anyUser, "/manager"},
+		{n.kueueImage(), "kueue", anyUser, "/manager"},
+	})
 	if err != nil {
 		return nil, err
 	}
-	busybox, err := layer("busybox", files...)
+	files, err := busyboxFiles(n.parts.debian)
 	if err != nil {
 		return nil, err
 	}
-	gpu, err := layer("fake-gpu", file{Path: "fake-gpu", From: filepath.Join(p.gpu, "fake-gpu"), Mode: 0o755})
+	busybox, err := layerOf(dir, "busybox", files...)
 	if err != nil {
 		return nil, err
 	}
-	return append(images,
-		container{n.pins.Image, v1.Config{Cmd: []string{"sh"}}, []string{busybox}},
-		container{n.gpuImage, v1.Config{Entrypoint: []string{"/fake-gpu"}}, []string{gpu}}), nil
+	return append(images, container{n.pins.Image, v1.Config{Cmd: []string{"sh"}}, []string{busybox}}), nil
+}
+
+// single is an image of one program and nothing else.
+type single struct{ ref, program, user, entrypoint string }
+
+func (n *node) ofOneProgram(dir string, wanted []single) ([]container, error) {
+	var images []container
+	for _, w := range wanted {
+		path, err := layerOf(dir, w.program, file{Path: w.entrypoint[1:], From: filepath.Join(n.parts.programs, w.program), Mode: 0o755})
+		if err != nil {
+			return nil, err
+		}
+		images = append(images, container{w.ref, v1.Config{Entrypoint: []string{w.entrypoint}, User: w.user}, []string{path}})
+	}
+	return images, nil
+}
+
+func layerOf(dir, name string, files ...file) (string, error) {
+	path := filepath.Join(dir, name+".tar")
+	return path, writeLayer(path, files)
 }
 
 // iptablesLinks are the names that Debian's package scripts would have made.

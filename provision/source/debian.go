@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// suite is the Debian release the node's root is made of: its systemd (252) is
+// suiteName is the Debian release the node's root is made of: its systemd (252) is
 // the last that boots on a cgroup v1 host, and its busybox (1.35.0) is the one
 // that the learner's files name.
-const suite = "bookworm"
+const suiteName = "bookworm"
 
 // nodePackages are what kind's own base image installs, less network file
 // systems, plus runc and the busybox that becomes the steps' image.
@@ -45,5 +45,5 @@ var proxyOptions = []string{"--variant=extract", "--dpkgopt=path-exclude=/usr/sh
 // checked by apt against the archive's signing key, which Debian's own keyring brings.
 func debian(ctx context.Context, options, packages []string, tarFile string) error {
 	args := append([]string{"--quiet", "--include=" + strings.Join(packages, ",")}, options...)
-	return run(ctx, "", nil, "mmdebstrap", append(args, suite, tarFile)...)
+	return run(ctx, "", nil, "mmdebstrap", append(args, suiteName, tarFile)...)
 }

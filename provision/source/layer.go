@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -161,9 +160,3 @@ func (l tarLayer) Compressed() (io.ReadCloser, error)   { return os.Open(l.path)
 func (l tarLayer) Uncompressed() (io.ReadCloser, error) { return os.Open(l.path) }
 func (l tarLayer) Size() (int64, error)                 { return l.size, nil }
 func (l tarLayer) MediaType() (types.MediaType, error)  { return types.DockerUncompressedLayer, nil }
-
-// noSpace tells whether an error, ours or a child process's, is a full disk.
-func noSpace(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "no space left on device") ||
-		strings.Contains(err.Error(), "No space left on device")
-}

@@ -39,6 +39,18 @@ func RenderKueue(moduleDir, image string) ([]byte, error) {
 }
 
 func render(name, moduleDir, image string) ([]byte, error) {
+	objects, err := released(name, moduleDir, image)
+	if err != nil {
+		return nil, err
+	}
+	if err := FitOneNode(objects); err != nil {
+		return nil, fmt.Errorf("the manifests of sigs.k8s.io/%s: %w", name, err)
+	}
+	return Documents(objects)
+}
+
+// released are the objects that a release would carry, as it would carry them.
+func released(name, moduleDir, image string) ([]*unstructured.Unstructured, error) {
 	objects, err := kustomize(moduleDir)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the manifests of sigs.k8s.io/%s from %s: %w", name, moduleDir, err)
@@ -47,9 +59,11 @@ func render(name, moduleDir, image string) ([]byte, error) {
 	if err := setImage(objects, deployment, managerContainer, image); err != nil {
 		return nil, fmt.Errorf("the manifests in %s are not those of sigs.k8s.io/%s: %w", moduleDir, name, err)
 	}
-	if err := FitOneNode(objects); err != nil {
-		return nil, fmt.Errorf("the manifests of sigs.k8s.io/%s: %w", name, err)
-	}
+	return objects, nil
+}
+
+// Documents writes objects as YAML documents.
+func Documents(objects []*unstructured.Unstructured) ([]byte, error) {
 	var documents bytes.Buffer
 	for _, object := range objects {
 		document, err := yaml.Marshal(object.Object)

@@ -10,30 +10,8 @@ import (
 	"strings"
 )
 
-// sealScript forbids the node, and every pod on it, to open a connection to the
-// outside. A set built from source needs none, and a packet to a Service address
-// that kube-proxy has not programmed yet would otherwise leave by the default route.
-//
-// The way out that a rule sees is the one chosen before a Service address is
-// translated, so what goes to the node itself or to its pods is let through by
-// the address it is translated to.
-const sealScript = `#!/bin/sh
-set -eu
-for tables in iptables ip6tables; do
-	"$tables" -w -L -n >/dev/null 2>&1 || continue # no such protocol on this host: nothing to seal
-	"$tables" -w -N LAB-SEAL 2>/dev/null || "$tables" -w -F LAB-SEAL
-	[ "$tables" = ip6tables ] || "$tables" -w -A LAB-SEAL -d ` + podSubnet + ` -j RETURN
-	"$tables" -w -A LAB-SEAL -m addrtype --dst-type LOCAL -j RETURN
-	"$tables" -w -A LAB-SEAL -j REJECT
-	for chain in OUTPUT FORWARD; do
-		set -- "$chain" -o eth0 -m conntrack --ctstate NEW -j LAB-SEAL
-		"$tables" -w -C "$@" 2>/dev/null || "$tables" -w -I "$@"
-	done
-done
-`
-
-// podSubnet is what kind gives its first node to give to pods.
-const podSubnet = "10.244.0.0/24"
+// PodSubnet is what kind gives its first node to give to pods.
+const PodSubnet = "10.244.0.0/24"
 
 // conflist is the pod network of a cluster of one node: no daemon has to come up first.
 const conflist = `{
@@ -41,7 +19,7 @@ const conflist = `{
   "name": "lab",
   "plugins": [
     {"type": "ptp", "ipMasq": true, "ipam": {"type": "host-local", "dataDir": "/run/cni-ipam-state",
-      "routes": [{"dst": "0.0.0.0/0"}], "ranges": [[{"subnet": "` + podSubnet + `"}]]}},
+      "routes": [{"dst": "0.0.0.0/0"}], "ranges": [[{"subnet": "` + PodSubnet + `"}]]}},
     {"type": "portmap", "capabilities": {"portMappings": true}}
   ]
 }
@@ -86,8 +64,6 @@ func nodeFiles(ctx context.Context, p parts, kindModule, kubernetes string) ([]f
 		file{Path: "etc/kubernetes/manifests", Mode: fs.ModeDir | 0o755},
 		file{Path: "kind/version", Text: kubernetes, Mode: 0o644},
 		file{Path: "kind/manifests/default-storage.yaml", Text: storageClass, Mode: 0o644},
-		file{Path: "usr/local/sbin/lab-seal", Text: sealScript, Mode: 0o755},
-		file{Path: units + "kubelet.service.d/20-seal.conf", Text: "[Service]\nExecStartPre=/usr/local/sbin/lab-seal\n", Mode: 0o644},
 		file{Path: units + "systemd-binfmt.service", Link: "/dev/null"},
 	)
 	for _, unit := range []string{"kubelet.service", "containerd.service", "undo-mount-hacks.service"} {

@@ -6,7 +6,6 @@ package source
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,21 +13,19 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gsb.test/jobset-e2e/fixtures"
 	"gsb.test/jobset-e2e/provision/images"
 )
-
-// recipe is part of every key: raise it when the code here makes something else
-// of the same inputs.
-const recipe = "1"
 
 // Builder builds image sets.
 type Builder struct {
 	// Checkout is the folder of this repository.
 	Checkout string
-	Cache    Cache
+	Cache    images.Cache
 	// Say hears what is being done, often.
 	Say func(string)
+	// Prepare is called once before anything that is not cached is built: it sees
+	// to what building needs of the machine. Nil where that is known to be there.
+	Prepare func(context.Context) error
 }
 
 // Spent is what a part took to build; nothing was spent on a part that was cached.
@@ -37,57 +34,111 @@ type Spent struct {
 	Took time.Duration
 }
 
+// Cached returns the set of this checkout if it is finished or was loaded from an
+// archive: nothing is built or asked for.
+func (b Builder) Cached(ctx context.Context) (images.Set, bool, error) {
+	p, err := newPlan(b.Checkout)
+	if err != nil {
+		return images.Set{}, false, err
+	}
+	if set, found, err := b.Cache.Loaded(images.Source, p.whole("")); found || err != nil {
+		return set, found, err
+	}
+	key, err := b.FinishedKey(ctx)
+	if err != nil {
+		return images.Set{}, false, err
+	}
+	dir, whole := b.Cache.Find(nodeEntry, key)
+	if !whole {
+		return images.Set{}, false, nil
+	}
+	set, err := images.Read(dir)
+	return set, err == nil, err
+}
+
+// Inputs is the key of what the set of this checkout is made from, the compiler
+// left out: archives are known by it.
+func (b Builder) Inputs() (images.Key, error) {
+	p, err := newPlan(b.Checkout)
+	return p.whole(""), err
+}
+
+// FinishedKey is the key of the set as this machine builds it.
+func (b Builder) FinishedKey(ctx context.Context) (images.Key, error) {
+	p, err := newPlan(b.Checkout)
+	if err != nil {
+		return images.Key{}, err
+	}
+	compiler, err := toolchain(ctx)
+	return p.whole(compiler), err
+}
+
+// nodeEntry is the cache entry of a finished set.
+const nodeEntry = "node"
+
 // Build returns the image set of this checkout, building what is not cached yet.
 func (b Builder) Build(ctx context.Context) (images.Set, []Spent, error) {
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		return images.Set{}, nil, err
+	if set, found, err := b.Cached(ctx); found || err != nil {
+		return set, nil, err
 	}
-	modules, err := openModule(filepath.Join(b.Checkout, "provision", "source", "programs"))
+	dir, spent, err := b.assemble(ctx, nodeEntry, (*node).fill)
 	if err != nil {
-		return images.Set{}, nil, err
+		return images.Set{}, spent, err
+	}
+	set, err := images.Read(dir)
+	return set, spent, err
+}
+
+// assemble returns an entry made of the node's parts, building what is not cached.
+func (b Builder) assemble(ctx context.Context, entry string, fill func(*node, context.Context, string) error) (string, []Spent, error) {
+	p, err := newPlan(b.Checkout)
+	if err != nil {
+		return "", nil, err
 	}
 	compiler, err := toolchain(ctx)
 	if err != nil {
-		return images.Set{}, nil, err
+		return "", nil, err
 	}
-	programInputs, err := filesIn(modules.dir, func(string) bool { return true })
-	if err != nil {
-		return images.Set{}, nil, err
-	}
-	programArgs, err := modules.buildArgs()
-	if err != nil {
-		return images.Set{}, nil, err
-	}
-	gpuInputs, err := b.gpuInputs()
-	if err != nil {
-		return images.Set{}, nil, err
+	if dir, whole := b.Cache.Find(entry, p.whole(compiler)); whole {
+		return dir, nil, nil
 	}
 	board := &board{say: b.Say, parts: map[string]string{}}
-	keys := map[string]key{
-		"programs": keyOf(append(append(programInputs, programArgs...), strings.Join(goEnv, " "), compiler, recipe)...),
-		"fake-gpu": keyOf(append(gpuInputs, compiler, recipe)...),
-		"debian":   keyOf(strings.Join(append(nodeOptions, nodePackages...), "\n"), suite, pins.Image, compiler, recipe),
-		"proxy":    keyOf(strings.Join(append(proxyOptions, proxyPackages...), "\n"), suite, compiler, recipe),
+	n, spent, err := b.parts(ctx, p, compiler, board)
+	if err != nil {
+		return "", spent, err
 	}
+	dir, took, err := b.Cache.Entry(ctx, entry, p.whole(compiler), func(s string) { board.put("node", s) }, func(ctx context.Context, dir string) error {
+		board.put("node", "putting the node image together")
+		return fill(n, ctx, dir)
+	})
+	if took > 0 {
+		spent = append(spent, Spent{"node image", took})
+	}
+	return dir, spent, err
+}
+
+// parts builds side by side what the node image is put together from.
+func (b Builder) parts(ctx context.Context, p plan, compiler string, board *board) (*node, []Spent, error) {
 	fill := map[string]func(context.Context, string) error{
 		"programs": func(ctx context.Context, dir string) error {
-			return modules.build(ctx, dir, func(s string) { board.put("programs", s) })
+			return p.modules.build(ctx, dir, func(s string) { board.put("programs", s) })
 		},
-		"fake-gpu": func(ctx context.Context, dir string) error {
-			return run(ctx, b.Checkout, goEnv, "go", "build", "-ldflags", "-s -w", "-o", filepath.Join(dir, "fake-gpu"), "./provision/fakegpu")
-		},
+		"fake-gpu": b.buildFakeGPU,
 		"debian": func(ctx context.Context, dir string) error {
 			board.put("debian", "installing the Debian root")
 			root := filepath.Join(dir, "root.tar")
 			if err := debian(ctx, nodeOptions, nodePackages, root); err != nil {
 				return err
 			}
-			return takeBusybox(ctx, root, dir, pins.Image)
+			return takeBusybox(ctx, root, dir, p.pins.Image)
 		},
 		"proxy": func(ctx context.Context, dir string) error {
 			return debian(ctx, proxyOptions, proxyPackages, filepath.Join(dir, "root.tar"))
 		},
+	}
+	keys := p.keys(compiler)
+	if err := b.prepare(ctx, keys); err != nil {
+		return nil, nil, err
 	}
 	var lock sync.Mutex
 	var spent []Spent
@@ -107,23 +158,24 @@ func (b Builder) Build(ctx context.Context) (images.Set, []Spent, error) {
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return images.Set{}, spent, err
+		return nil, spent, err
 	}
-	p := parts{programs: dirs["programs"], debian: dirs["debian"], proxy: dirs["proxy"], gpu: dirs["fake-gpu"]}
-	n, err := newNode(b.Checkout, modules, p, pins)
-	if err != nil {
-		return images.Set{}, spent, err
+	n := &node{plan: p, key: p.whole(compiler),
+		parts: parts{programs: dirs["programs"], debian: dirs["debian"], proxy: dirs["proxy"], gpu: dirs["fake-gpu"]}}
+	return n, spent, nil
+}
+
+// prepare sees to what building needs, if there is anything to build.
+func (b Builder) prepare(ctx context.Context, keys map[string]images.Key) error {
+	if b.Prepare == nil {
+		return nil
 	}
-	n.key = keyOf(keys["programs"].sum, keys["fake-gpu"].sum, keys["debian"].sum, keys["proxy"].sum,
-		n.gpuManifest, n.kind, sealScript, conflist, storageClass, recipe)
-	dir, took, err := b.Cache.Entry(ctx, "node", n.key, func(s string) { board.put("node", s) }, func(ctx context.Context, dir string) error {
-		board.put("node", "putting the node image together")
-		return n.fill(ctx, dir)
-	})
-	if took > 0 {
-		spent = append(spent, Spent{"node image", took})
+	for name, key := range keys {
+		if _, whole := b.Cache.Find(name, key); !whole {
+			return b.Prepare(ctx)
+		}
 	}
-	return n.set(dir), spent, err
+	return nil
 }
 
 // board joins what the parts being built have to say into one line.
@@ -144,21 +196,4 @@ func (b *board) put(part, text string) {
 		}
 	}
 	b.say(strings.Join(lines, "; "))
-}
-
-func (b Builder) gpuInputs() ([]string, error) {
-	inputs, err := filesIn(filepath.Join(b.Checkout, "provision", "fakegpu"), func(path string) bool {
-		return strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range []string{"go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join(b.Checkout, name))
-		if err != nil {
-			return nil, err
-		}
-		inputs = append(inputs, string(content))
-	}
-	return inputs, nil
 }

@@ -48,6 +48,8 @@ func command() *cobra.Command {
 			"Environment:\n" +
 			"  LAB_NAME    the lab's name (" + provision.DefaultName + "): two labs of two names stand side by side\n" +
 			"  LAB_ENGINE  docker or podman; without it the first that works\n" +
+			"  LAB_IMAGES  registry, source, or auto: registry where all answer, else source\n" +
+			"  LAB_MIRROR  an address that stands in for every registry, or a file that says more\n" +
 			"  KEEP=1      leave the lab standing, after a failure too",
 		Version:       version,
 		SilenceUsage:  true,
@@ -89,11 +91,29 @@ func command() *cobra.Command {
 			RunE: lab((*provision.Lab).Down)},
 		&cobra.Command{Use: "doctor", Short: "Tell what this machine can and cannot do, and the mend", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Doctor)},
-		&cobra.Command{Use: "images", Short: "Build what is not cached, and list what a lab is made of", Args: cobra.NoArgs,
-			RunE: lab((*provision.Lab).Images)},
+		imagesCommand(lab),
 		&cobra.Command{Use: "bench", Short: "Time the lab's coming up, our way against the plain way", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Bench)},
 		with, beside, check,
 	)
 	return root
+}
+
+func imagesCommand(lab func(func(*provision.Lab, context.Context) error) func(*cobra.Command, []string) error) *cobra.Command {
+	onFile := func(do func(*provision.Lab, context.Context, string) error) func(*cobra.Command, []string) error {
+		return func(c *cobra.Command, args []string) error {
+			return lab(func(l *provision.Lab, ctx context.Context) error { return do(l, ctx, args[0]) })(c, args)
+		}
+	}
+	images := &cobra.Command{Use: "images", Short: "Pull or build what is not cached, and list what a lab is made of", Args: cobra.NoArgs,
+		RunE: lab((*provision.Lab).Images)}
+	images.AddCommand(
+		&cobra.Command{Use: "list", Short: "List what a lab is made of, and what of it is on this machine", Args: cobra.NoArgs,
+			RunE: lab((*provision.Lab).ListImages)},
+		&cobra.Command{Use: "save FILE", Short: "Write the images to one file for a machine without a network", Args: cobra.ExactArgs(1),
+			RunE: onFile((*provision.Lab).SaveImages)},
+		&cobra.Command{Use: "load FILE", Short: "Take the images from such a file, every part checked", Args: cobra.ExactArgs(1),
+			RunE: onFile((*provision.Lab).LoadImages)},
+	)
+	return images
 }

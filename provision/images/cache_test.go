@@ -1,4 +1,4 @@
-package source
+package images
 
 import (
 	"context"
@@ -23,18 +23,18 @@ func TestAnEntryIsMadeOnceForItsInputs(t *testing.T) {
 		made++
 		return os.WriteFile(filepath.Join(dir, "file"), []byte("whole"), 0o644)
 	}
-	first, took, err := cache.Entry(t.Context(), "thing", keyOf("a", "b"), silent, fill)
+	first, took, err := cache.Entry(t.Context(), "thing", KeyOf("a", "b"), silent, fill)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(took).To(BeNumerically(">", 0))
 	g.Expect(filepath.Join(first, "file")).To(BeARegularFile())
 
-	again, took, err := cache.Entry(t.Context(), "thing", keyOf("a", "b"), silent, fill)
+	again, took, err := cache.Entry(t.Context(), "thing", KeyOf("a", "b"), silent, fill)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again).To(Equal(first))
 	g.Expect(took).To(BeZero(), "a cached entry takes no time to build")
 	g.Expect(made).To(Equal(1))
 
-	other, _, err := cache.Entry(t.Context(), "thing", keyOf("ab"), silent, fill)
+	other, _, err := cache.Entry(t.Context(), "thing", KeyOf("ab"), silent, fill)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(other).NotTo(Equal(first), "inputs that only run together are other inputs")
 	g.Expect(made).To(Equal(2))
@@ -43,10 +43,10 @@ func TestAnEntryIsMadeOnceForItsInputs(t *testing.T) {
 func TestAHalfMadeEntryIsNeverUsed(t *testing.T) {
 	g := NewWithT(t)
 	cache := Cache{Dir: t.TempDir()}
-	k := keyOf("x")
+	k := KeyOf("x")
 
 	// What a run leaves that was killed by SIGKILL in the middle.
-	half := filepath.Join(cache.Dir, "thing-"+k.sum[:16]+".half")
+	half := filepath.Join(cache.Dir, "thing-"+k.Short()+".half")
 	g.Expect(os.MkdirAll(half, 0o755)).To(Succeed())
 	g.Expect(os.WriteFile(filepath.Join(half, "rubbish"), nil, 0o644)).To(Succeed())
 
@@ -55,7 +55,7 @@ func TestAHalfMadeEntryIsNeverUsed(t *testing.T) {
 		g.Expect(filepath.Join(dir, "rubbish")).NotTo(BeAnExistingFile())
 		return errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o644), errors.New("the compiler is ill"))
 	})
-	g.Expect(err).To(MatchError(ContainSubstring("building thing: the compiler is ill")))
+	g.Expect(err).To(MatchError(ContainSubstring("thing: the compiler is ill")))
 	g.Expect(half).NotTo(BeADirectory())
 
 	done, _, err := cache.Entry(t.Context(), "thing", k, silent, func(_ context.Context, dir string) error {
@@ -73,7 +73,7 @@ func TestAFullDiskIsToldWithItsMend(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			_, _, told := Cache{Dir: t.TempDir()}.Entry(t.Context(), "thing", keyOf(), silent, func(context.Context, string) error { return err })
+			_, _, told := Cache{Dir: t.TempDir()}.Entry(t.Context(), "thing", KeyOf(), silent, func(context.Context, string) error { return err })
 			g.Expect(told).To(MatchError(ContainSubstring("is full; free some and run again")))
 		})
 	}
@@ -86,7 +86,7 @@ func TestTwoRunsDoNotBuildTheSame(t *testing.T) {
 	inside := make(chan struct{})
 	var both sync.WaitGroup
 	build := func() {
-		_, _, err := cache.Entry(t.Context(), "thing", keyOf("x"), func(string) { waited.Add(1); close(inside) },
+		_, _, err := cache.Entry(t.Context(), "thing", KeyOf("x"), func(string) { waited.Add(1); close(inside) },
 			func(context.Context, string) error {
 				made.Add(1)
 				<-inside // until the other one waits
@@ -105,8 +105,8 @@ func TestWaitingForAnotherRunCanBeInterrupted(t *testing.T) {
 	g := NewWithT(t)
 	cache := Cache{Dir: t.TempDir()}
 	ctx, interrupt := context.WithCancel(t.Context())
-	_, _, err := cache.Entry(t.Context(), "thing", keyOf("x"), silent, func(context.Context, string) error {
-		_, _, err := cache.Entry(ctx, "thing", keyOf("x"), func(string) { interrupt() }, nil)
+	_, _, err := cache.Entry(t.Context(), "thing", KeyOf("x"), silent, func(context.Context, string) error {
+		_, _, err := cache.Entry(ctx, "thing", KeyOf("x"), func(string) { interrupt() }, nil)
 		return err
 	})
 	g.Expect(err).To(MatchError(context.Canceled))

@@ -1,0 +1,104 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+
+	"gsb.test/jobset-e2e/provision/images"
+)
+
+// isOf checks that the node runs the Kubernetes that the set promises; its image's
+// tag promised it, and a tag can say anything.
+func (k *kindCluster) isOf(ctx context.Context, set images.Set) error {
+	said, err := k.exec(ctx, "cat", "/kind/version")
+	if err != nil {
+		return fmt.Errorf("asking the node for its version: %w", err)
+	}
+	if said != set.Kubernetes {
+		return fmt.Errorf("the node image holds Kubernetes %s, but its name says %s", said, set.Kubernetes)
+	}
+	return nil
+}
+
+// bring imports into the node's containerd those images of the set that it has not
+// got, and returns how many, once every one is there by the digest that the set
+// wants. Nothing that runs in the lab is pulled afterwards.
+func (k *kindCluster) bring(ctx context.Context, set images.Set) (int, error) {
+	missing, err := k.lacks(ctx, set.Contents)
+	if err != nil || len(missing) == 0 {
+		return 0, err
+	}
+	k.say(fmt.Sprintf("bringing %d images into the node", len(missing)))
+	nodes, err := k.provider().ListInternalNodes(k.name)
+	if err != nil || len(nodes) != 1 {
+		return 0, fmt.Errorf("looking for the node of %s: %w", k.name, withOutput(err))
+	}
+	archive, err := os.Open(set.Images)
+	if err != nil {
+		return 0, fmt.Errorf("bringing images into the node: %w", err)
+	}
+	defer archive.Close()
+	if err := nodeutils.LoadImageArchive(nodes[0], untilDone{ctx, archive}); err != nil {
+		return 0, errors.Join(ctx.Err(), fmt.Errorf("bringing images into the node: %w", withOutput(err)))
+	}
+	still, err := k.lacks(ctx, set.Contents)
+	if err != nil {
+		return 0, err
+	}
+	if len(still) > 0 {
+		return 0, fmt.Errorf("the node has taken the images, but not as they were pulled: %s", strings.Join(still, "; "))
+	}
+	return len(missing), nil
+}
+
+// lacks says which images the node's containerd does not know by name and digest.
+func (k *kindCluster) lacks(ctx context.Context, wanted []images.Image) ([]string, error) {
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	said, err := k.exec(ctx, "ctr", "--namespace=k8s.io", "images", "ls")
+	if err != nil {
+		return nil, fmt.Errorf("asking the node for its images: %w", err)
+	}
+	return notAmong(said, wanted), nil
+}
+
+// notAmong reads the table that ctr images ls prints: name, media type, digest.
+func notAmong(table string, wanted []images.Image) []string {
+	has := map[string]string{}
+	for line := range strings.Lines(table) {
+		if fields := strings.Fields(line); len(fields) > 2 {
+			has[fields[0]] = fields[2]
+		}
+	}
+	var lacking []string
+	for _, image := range wanted {
+		switch found := has[image.Ref]; found {
+		case image.Digest:
+		case "":
+			lacking = append(lacking, image.Ref+" is not there")
+		default:
+			lacking = append(lacking, fmt.Sprintf("%s is %s, not %s", image.Ref, found, image.Digest))
+		}
+	}
+	return lacking
+}
+
+// untilDone is a reader that ends with a context, since kind's import knows none.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u untilDone) Read(buffer []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Reader.Read(buffer)
+}

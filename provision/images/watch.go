@@ -1,0 +1,37 @@
+package images
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// watched makes a reader of one that tells how far it is, in megabytes.
+func watched(say func(string), doing string) func(io.Reader, int64) io.Reader {
+	return func(in io.Reader, size int64) io.Reader {
+		var read, told int64
+		return reading(func(buffer []byte) (int, error) {
+			n, err := in.Read(buffer)
+			read += int64(n)
+			if read-told > 1<<20 || told == 0 {
+				say(fmt.Sprintf("%s: %d of %d MB", doing, read/1e6, size/1e6))
+				told = read
+			}
+			return n, err
+		})
+	}
+}
+
+// while reads until ctx ends.
+func while(ctx context.Context, in io.Reader) io.Reader {
+	return reading(func(buffer []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return in.Read(buffer)
+	})
+}
+
+type reading func([]byte) (int, error)
+
+func (r reading) Read(buffer []byte) (int, error) { return r(buffer) }

@@ -1,0 +1,139 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"gsb.test/jobset-e2e/provision/images"
+	"gsb.test/jobset-e2e/provision/source"
+)
+
+// Images gets the image set in the way that LAB_IMAGES names and lists it.
+func (l *Lab) Images(ctx context.Context) error {
+	told := newList(os.Stdout)
+	defer told.close()
+	got, err := l.get(ctx, told)
+	if err != nil {
+		return err
+	}
+	describeSet(told, got.set)
+	return nil
+}
+
+// get is imageSet as a line of a list.
+func (l *Lab) get(ctx context.Context, told *list) (come, error) {
+	line := told.start("images")
+	got, err := l.imageSet(ctx, line.say)
+	line.end(fmt.Sprintf("%s (%s)", got.how, got.origin()), err)
+	for _, reason := range got.silent {
+		told.note("%s", reason)
+	}
+	return got, err
+}
+
+// ListImages lists what of this checkout's sets is on this machine, and what they
+// are made of. It pulls, builds and asks nothing.
+func (l *Lab) ListImages(ctx context.Context) error {
+	told := newList(os.Stdout)
+	defer told.close()
+	pull, err := l.puller(func(string) {})
+	if err != nil {
+		return err
+	}
+	s := pull.Sources
+	told.note("registry: %s\n  JobSet %s   %s\n  Kueue %s   %s\n  steps %s", s.Node, s.JobSet.Version, s.JobSet.Manifest,
+		s.Kueue.Version, s.Kueue.Manifest, s.Steps)
+	set, found, err := pull.Cached()
+	if err != nil {
+		return err
+	}
+	if found {
+		describeSet(told, set)
+	} else {
+		told.note("not on this machine yet: LAB_IMAGES=registry make images")
+	}
+	told.note("source: versions in provision/source/programs/go.mod")
+	set, found, err = l.builder(func(string) {}).Cached(ctx)
+	if err != nil {
+		return err
+	}
+	if found {
+		describeSet(told, set)
+	} else {
+		told.note("not on this machine yet: LAB_IMAGES=source make images")
+	}
+	return nil
+}
+
+func describeSet(told *list, set images.Set) {
+	told.note("  node        %s\n  archive     %s\n  Kubernetes  %s\n  JobSet      %s\n  Kueue       %s\n  manifests   %s",
+		set.Node, set.Archive, set.Kubernetes, set.JobSet, set.Kueue, filepath.Dir(set.JobSetManifest))
+	for _, what := range slices.Sorted(maps.Keys(set.From)) {
+		told.note("  pulled      %s %s", what, set.From[what])
+	}
+}
+
+// SaveImages writes the set that LAB_IMAGES names to one file, from which a
+// machine without any network can start. What is not cached is got first.
+func (l *Lab) SaveImages(ctx context.Context, to string) error {
+	told := newList(os.Stdout)
+	defer told.close()
+	got, err := l.get(ctx, told)
+	if err != nil {
+		return err
+	}
+	line := told.start("saved")
+	err = images.Save(ctx, filepath.Dir(got.set.Archive), to, line.say)
+	line.end(to, err)
+	return err
+}
+
+// LoadImages puts a saved set into the cache, every part checked. A lab of that
+// mode then starts from it, and needs no network and no building.
+func (l *Lab) LoadImages(ctx context.Context, from string) error {
+	told := newList(os.Stdout)
+	defer told.close()
+	line := told.start("loaded")
+	set, err := l.cache().Load(ctx, from, line.say, l.fits)
+	line.end(fmt.Sprintf("%s (%s, k8s %s, JobSet %s)", filepath.Base(from), set.Mode.Origin(), set.Kubernetes, set.JobSet), err)
+	return err
+}
+
+// fits says why a set is not one for this machine and checkout.
+func (l *Lab) fits(set images.Set) error {
+	if set.Architecture != runtime.GOARCH {
+		return fmt.Errorf("it is for machines of %s, this one is of %s", set.Architecture, runtime.GOARCH)
+	}
+	pull, err := l.puller(func(string) {})
+	if err != nil {
+		return err
+	}
+	wanted, err := pull.Inputs()
+	if set.Mode == images.Source {
+		wanted, err = l.builder(func(string) {}).Inputs()
+	}
+	if err != nil {
+		return err
+	}
+	if set.Inputs != wanted.String() {
+		return fmt.Errorf("it was saved by another checkout than this one, or with another LAB_MIRROR file: it has k8s %s, JobSet %s, Kueue %s (%s)\n   use the checkout that saved it, or save it again from this one",
+			set.Kubernetes, set.JobSet, set.Kueue, set.Mode.Origin())
+	}
+	return nil
+}
+
+// Release returns this checkout's source build as others would release it, for a
+// stand-in of the registries; what is not cached is built.
+func (l *Lab) Release(ctx context.Context) (source.Release, error) {
+	told := newList(os.Stdout)
+	defer told.close()
+	line := told.start("release")
+	release, spent, err := l.builder(line.say).Release(ctx)
+	line.end(fmt.Sprintf("JobSet %s, Kueue %s as releases, %d parts built just now", release.JobSet, release.Kueue, len(spent)), err)
+	return release, err
+}

@@ -1,0 +1,182 @@
+// Package registry makes the image set of a lab from what others have released:
+// kind's node image, the images and manifests of JobSet and Kueue, and the steps'
+// image; only the device plugin is built here. It needs neither root nor Debian.
+//
+// Images are pulled with go-containerregistry. What is ours is what the library
+// leaves open: layers kept on disk half-done, so that a broken pull goes on where
+// it broke, and failures sorted into those worth trying again and those to be told.
+package registry
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+)
+
+// Client asks registries and download sites, or what stands in for them.
+type Client struct {
+	mirrors  Mirrors
+	folder   string // of pulled layers, whole and half
+	keychain authn.Keychain
+	web      *http.Transport
+	pause    time.Duration
+	progress *progress
+}
+
+// NewClient returns a client that keeps what it pulls in folder. Credentials are
+// those of the Docker configuration, as docker login leaves them.
+func NewClient(mirrors Mirrors, folder string, say func(string)) *Client {
+	web := http.DefaultTransport.(*http.Transport).Clone()
+	// A host that takes no connection within this time is told as such.
+	web.DialContext = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	web.ResponseHeaderTimeout = 30 * time.Second
+	return &Client{mirrors: mirrors, folder: folder, keychain: authn.DefaultKeychain, web: web, pause: firstPause,
+		progress: &progress{say: say}}
+}
+
+// Pull fetches an image for this machine, every layer of it to disk. digest is
+// what is known of it, sha256:…, of the image or of the index it is in; empty if nothing is.
+func (c *Client) Pull(ctx context.Context, ref, digest string) (v1.Image, error) {
+	at, err := c.mirrors.image(ref)
+	if err != nil {
+		return nil, err
+	}
+	a := asked{ref, at.Context().RegistryStr()}
+	var image v1.Image
+	var door http.RoundTripper
+	if err := c.persist(ctx, a, func() (err error) {
+		if door, err = c.open(ctx, at.Context()); err != nil {
+			return err
+		}
+		image, err = c.describe(ctx, door, at, a, digest)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return c.layers(ctx, door, at.Context(), a, image)
+}
+
+// open does what a registry wants before it gives anything of a repository.
+func (c *Client) open(ctx context.Context, repository name.Repository) (http.RoundTripper, error) {
+	auth, err := authn.Resolve(ctx, c.keychain, repository)
+	if err != nil {
+		return nil, &told{fmt.Sprintf("the Docker configuration's credentials for %s: %v", repository.RegistryStr(), err), "docker login " + repository.RegistryStr(), err}
+	}
+	return transport.NewWithContext(ctx, repository.Registry, auth, c.way(repository.Registry), []string{repository.Scope(transport.PullScope)})
+}
+
+// way is how a registry may be asked. The library goes on without TLS where an
+// address is private and TLS fails; here that happens only where it is asked for,
+// since credentials would go with it.
+func (c *Client) way(registry name.Registry) http.RoundTripper {
+	if c.mirrors.plain(registry.RegistryStr()) {
+		return c.web
+	}
+	return onlyTLS{c.web}
+}
+
+type onlyTLS struct{ http.RoundTripper }
+
+func (o onlyTLS) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Scheme != "https" {
+		return nil, fmt.Errorf("%s is to be asked with TLS only", request.URL.Host)
+	}
+	return o.RoundTripper.RoundTrip(request)
+}
+
+// describe fetches an image's manifest and configuration and checks them.
+func (c *Client) describe(ctx context.Context, door http.RoundTripper, at name.Reference, a asked, digest string) (v1.Image, error) {
+	// The transport is a ready one, so the library neither authenticates nor retries by itself.
+	options := []remote.Option{remote.WithContext(ctx), remote.WithTransport(door),
+		remote.WithPlatform(v1.Platform{OS: "linux", Architecture: runtime.GOARCH})}
+	found, err := remote.Get(at, options...)
+	if err != nil {
+		return nil, a.orWrong(at, err)
+	}
+	if digest != "" && found.Digest.String() != digest {
+		return nil, a.wrong(digest, found.Digest.String())
+	}
+	image, err := found.Image()
+	if err != nil {
+		return nil, a.orForeign(err)
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	if config.Architecture != runtime.GOARCH {
+		return nil, a.orForeign(fmt.Errorf("no child with platform: it is for %s", config.Architecture))
+	}
+	return image, nil
+}
+
+// Fetch downloads a file of at most a few megabytes.
+func (c *Client) Fetch(ctx context.Context, address string) (content []byte, err error) {
+	at := c.mirrors.download(address)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return nil, err
+	}
+	a := asked{address, request.URL.Host}
+	if err := c.identify(ctx, request); err != nil {
+		return nil, err
+	}
+	err = c.persist(ctx, a, func() error {
+		answer, err := (&http.Client{Transport: c.web}).Do(request)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			return status(answer.StatusCode)
+		}
+		if content, err = io.ReadAll(io.LimitReader(answer.Body, fetchLimit+1)); err != nil {
+			return err
+		}
+		if len(content) > fetchLimit {
+			return &told{fmt.Sprintf("%s is larger than any manifest: more than %d MB", address, fetchLimit>>20), Elsewhere, nil}
+		}
+		return nil
+	})
+	return content, err
+}
+
+// fetchLimit is an order of magnitude above Kueue's manifests, the largest.
+const fetchLimit = 32 << 20
+
+// identify adds the Docker configuration's credentials for the host, which a
+// mirror may want for files as for images.
+func (c *Client) identify(ctx context.Context, request *http.Request) error {
+	host, err := name.NewRegistry(request.URL.Host)
+	if err != nil {
+		return err
+	}
+	auth, err := authn.Resolve(ctx, c.keychain, host)
+	if err != nil {
+		return fmt.Errorf("the Docker configuration's credentials for %s: %w", request.URL.Host, err)
+	}
+	credentials, err := authn.Authorization(ctx, auth)
+	if err != nil {
+		return fmt.Errorf("the Docker configuration's credentials for %s: %w", request.URL.Host, err)
+	}
+	if credentials.Username != "" {
+		request.SetBasicAuth(credentials.Username, credentials.Password)
+	}
+	return nil
+}
+
+// pulled is where a layer lies once it is whole.
+func (c *Client) pulled(digest v1.Hash) string {
+	return filepath.Join(c.folder, digest.Algorithm+"-"+digest.Hex)
+}

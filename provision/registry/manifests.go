@@ -1,0 +1,114 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"gsb.test/jobset-e2e/provision/source"
+)
+
+// manifest fetches a release's manifests and fits them to one node. It returns
+// the documents, the images they name, and the sha256 of what was fetched.
+func (c *Client) manifest(ctx context.Context, r Release, digest string) (documents []byte, images []string, sum string, err error) {
+	content, err := c.Fetch(ctx, r.Manifest)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	sum = fmt.Sprintf("sha256:%x", sha256.Sum256(content))
+	if digest != "" && sum != digest {
+		return nil, nil, "", asked{r.Manifest, "what answers there"}.wrong(digest, sum)
+	}
+	objects, err := decode(content)
+	if err == nil {
+		images, err = imagesIn(objects)
+	}
+	if err == nil {
+		err = isOf(images, r)
+	}
+	if err == nil {
+		err = source.FitOneNode(objects)
+	}
+	if err == nil {
+		documents, err = source.Documents(objects)
+	}
+	if err != nil {
+		return nil, nil, "", &told{fmt.Sprintf("%s is not the manifest of that release: %v", r.Manifest, err),
+			"a proxy or a mirror may have given a page of its own; " + Elsewhere, err}
+	}
+	return documents, images, sum, nil
+}
+
+// decode reads YAML documents, each of which must be a Kubernetes object.
+func decode(manifest []byte) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
+	for number := 1; ; number++ {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		switch {
+		case errors.Is(err, io.EOF):
+			return objects, nil
+		case err != nil:
+			return nil, fmt.Errorf("document %d is not YAML of an object: %w", number, err)
+		case len(object.Object) == 0:
+		case object.GetAPIVersion() == "" || object.GetKind() == "" || object.GetName() == "":
+			return nil, fmt.Errorf("document %d has not all of apiVersion, kind and metadata.name", number)
+		default:
+			objects = append(objects, object)
+		}
+	}
+}
+
+// imagesIn lists the images that the workloads name, fully qualified, each once.
+func imagesIn(objects []*unstructured.Unstructured) ([]string, error) {
+	var found []string
+	for _, object := range objects {
+		for _, field := range []string{"initContainers", "containers"} {
+			containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", field)
+			if err != nil {
+				return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+			}
+			for _, container := range containers {
+				fields, _ := container.(map[string]any)
+				image, _, err := unstructured.NestedString(fields, "image")
+				if err != nil || image == "" {
+					return nil, errors.Join(fmt.Errorf("%s %s has a container without an image", object.GetKind(), object.GetName()), err)
+				}
+				ref, err := name.ParseReference(image, name.WithDefaultRegistry("docker.io"))
+				if err != nil {
+					return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+				}
+				if full := hostOf(ref) + "/" + ref.Context().RepositoryStr() + ":" + ref.Identifier(); full != image && !strings.Contains(image, "@") {
+					return nil, fmt.Errorf("%s %s names the image %q, which is not a full name with a tag", object.GetKind(), object.GetName(), image)
+				}
+				if !slices.Contains(found, image) {
+					found = append(found, image)
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// isOf tells whether the manager's image is among those named, of the release's
+// very version: a tag is what the walk judges the version by.
+func isOf(images []string, r Release) error {
+	wanted := r.Image + ":" + r.Version
+	for _, image := range images {
+		tagged, _, _ := strings.Cut(image, "@")
+		if tagged == wanted {
+			return nil
+		}
+	}
+	return fmt.Errorf("it does not run %s, but %q", wanted, images)
+}

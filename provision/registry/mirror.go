@@ -1,0 +1,191 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"golang.org/x/mod/semver"
+	"sigs.k8s.io/yaml"
+)
+
+// Mirrors say what stands in for the hosts that images and manifests come from.
+// On a mirror the original host is the first part of the path:
+//
+//	<mirror>/<original host>/<repository>   an image
+//	<mirror>/<original host>/<path>         a download
+//
+// LAB_MIRROR is a mirror's address, or a file with the keys below.
+type Mirrors struct {
+	// Mirror is the address that stands in for every host, Hosts has addresses for single ones.
+	Mirror string            `json:"mirror"`
+	Hosts  map[string]string `json:"mirrors"`
+	// Node and Versions say what is pulled instead of what the lab pins: a lab of
+	// them is another lab, and its verdict says so.
+	Node     string   `json:"node"`
+	Versions Versions `json:"versions"`
+}
+
+// Versions are releases, with a leading v; an empty one is the lab's.
+type Versions struct {
+	JobSet string `json:"jobset"`
+	Kueue  string `json:"kueue"`
+}
+
+// ReadMirrors reads the setting LAB_MIRROR: empty, an address, or a file's path.
+func ReadMirrors(setting string) (Mirrors, error) {
+	if setting == "" {
+		return Mirrors{}, nil
+	}
+	if strings.Contains(setting, "://") {
+		return Mirrors{Mirror: setting}, checkAddress("LAB_MIRROR", setting)
+	}
+	content, err := os.ReadFile(setting)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Mirrors{}, fmt.Errorf("LAB_MIRROR is %q: neither an address, such as http://mirror.example:5000, nor a file that exists", setting)
+	}
+	if err != nil {
+		return Mirrors{}, fmt.Errorf("reading LAB_MIRROR: %w", err)
+	}
+	m, err := parseMirrors(content)
+	if err != nil {
+		return Mirrors{}, fmt.Errorf("LAB_MIRROR %s: %w", setting, err)
+	}
+	return m, nil
+}
+
+func parseMirrors(content []byte) (Mirrors, error) {
+	var whole map[string]any
+	if err := yaml.Unmarshal(content, &whole); err != nil {
+		return Mirrors{}, fmt.Errorf("it is not YAML: %w", err)
+	}
+	if err := knownKeys("", whole, "mirror", "mirrors", "node", "versions"); err != nil {
+		return Mirrors{}, err
+	}
+	if versions, ok := whole["versions"].(map[string]any); ok {
+		if err := knownKeys("versions.", versions, "jobset", "kueue"); err != nil {
+			return Mirrors{}, err
+		}
+	}
+	var m Mirrors
+	if err := yaml.UnmarshalStrict(content, &m); err != nil {
+		return Mirrors{}, err
+	}
+	if m.Mirror != "" {
+		if err := checkAddress("mirror", m.Mirror); err != nil {
+			return Mirrors{}, err
+		}
+	}
+	for _, host := range slices.Sorted(maps.Keys(m.Hosts)) {
+		if err := checkAddress("mirrors."+host, m.Hosts[host]); err != nil {
+			return Mirrors{}, err
+		}
+	}
+	if m.Node != "" {
+		if _, err := kubernetesOf(m.Node); err != nil {
+			return Mirrors{}, err
+		}
+	}
+	for key, version := range map[string]string{"jobset": m.Versions.JobSet, "kueue": m.Versions.Kueue} {
+		if version != "" && semver.Canonical(version) != version {
+			return Mirrors{}, fmt.Errorf("versions.%s is %q, not a full version such as v0.13.0", key, version)
+		}
+	}
+	return m, nil
+}
+
+func knownKeys(prefix string, found map[string]any, known ...string) error {
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		if !slices.Contains(known, key) {
+			return fmt.Errorf("there is no key %s%s; there are: %s", prefix, key, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+func checkAddress(what, address string) error {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" ||
+		parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
+		if parsed != nil {
+			address = parsed.Redacted()
+		}
+		return fmt.Errorf("%s is %q, not an address such as http://mirror.example:5000/prefix (credentials come from the Docker configuration: docker login)", what, address)
+	}
+	return nil
+}
+
+// of returns the mirror of a host, or false where the host itself is asked.
+func (m Mirrors) of(host string) (string, bool) {
+	address := m.Hosts[host]
+	if address == "" {
+		address = m.Mirror
+	}
+	return strings.TrimSuffix(address, "/"), address != ""
+}
+
+// image returns where an image is asked for.
+func (m Mirrors) image(ref string) (name.Reference, error) {
+	original, err := name.ParseReference(ref)
+	if err != nil {
+		return nil, fmt.Errorf("the image name %s: %w", ref, err)
+	}
+	address, mirrored := m.of(hostOf(original))
+	if !mirrored {
+		return original, nil
+	}
+	place, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("the mirror of %s: %w", hostOf(original), err)
+	}
+	var options []name.Option
+	if place.Scheme == "http" {
+		options = append(options, name.Insecure)
+	}
+	// Not by parsing a whole name: a host without a dot would be taken for a
+	// repository of docker.io.
+	registry, err := name.NewRegistry(place.Host, options...)
+	if err != nil {
+		return nil, fmt.Errorf("the mirror of %s: %w", hostOf(original), err)
+	}
+	repository := registry.Repo(strings.TrimPrefix(place.Path, "/"), hostOf(original), original.Context().RepositoryStr())
+	if _, ok := original.(name.Digest); ok {
+		return repository.Digest(original.Identifier()), nil
+	}
+	return repository.Tag(original.Identifier()), nil
+}
+
+// plain tells whether a host may be asked without TLS: only a mirror of which the
+// setting says so.
+func (m Mirrors) plain(registry string) bool {
+	for _, address := range append(slices.Collect(maps.Values(m.Hosts)), m.Mirror) {
+		if place, err := url.Parse(address); err == nil && place.Scheme == "http" && place.Host == registry {
+			return true
+		}
+	}
+	return false
+}
+
+// download returns where a file is asked for.
+func (m Mirrors) download(address string) string {
+	_, path, _ := strings.Cut(address, "://")
+	host, _, _ := strings.Cut(path, "/")
+	if mirror, mirrored := m.of(host); mirrored {
+		return mirror + "/" + path
+	}
+	return address
+}
+
+// hostOf is the host of an image as people write it.
+func hostOf(ref name.Reference) string {
+	if host := ref.Context().RegistryStr(); host != name.DefaultRegistry {
+		return host
+	}
+	return "docker.io"
+}

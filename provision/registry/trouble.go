@@ -1,0 +1,136 @@
+package registry
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"gsb.test/jobset-e2e/provision/images"
+)
+
+// Elsewhere is the mend where a host cannot be used at all.
+const Elsewhere = "pull through a mirror: LAB_MIRROR=http://host:port; or build from source: LAB_IMAGES=source;\n" +
+	"   or bring the images from a machine that has them: make images-save, make images-load"
+
+// somebody is the mend where bytes are not what they should be.
+const somebody = "somebody changed it, there or on the way; do not use it before you know who"
+
+// asked is one thing asked for: what, by its own name, and where.
+type asked struct{ what, host string }
+
+// told is an error with its cause in one sentence and its mend.
+type told struct {
+	because, mend string
+	cause         error
+}
+
+func (t *told) Error() string {
+	if t.mend == "" {
+		return t.because
+	}
+	return t.because + "\n   " + t.mend
+}
+func (t *told) Unwrap() error { return t.cause }
+
+// passing is an error that may pass by itself.
+type passing struct{ error }
+
+func (p passing) Unwrap() error { return p.error }
+
+// status is an answer that is not what was asked for.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("%d %s", int(s), http.StatusText(int(s))) }
+
+// judge sorts an error: passing ones may be tried again, all others are told with
+// their cause and mend at once, since no waiting cures them.
+func (a asked) judge(err error) error {
+	var already *told
+	var again passing
+	switch {
+	case err == nil || errors.As(err, &already) || errors.As(err, &again) || errors.Is(err, context.Canceled):
+		return err
+	case images.NoSpace(err):
+		return err // the cache says which disk
+	case strings.Contains(err.Error(), "error verifying sha256 checksum"): // the library has no type for it
+		return &told{fmt.Sprintf("%s gave something else for %s than its digest says: %v", a.host, a.what, innermost(err)), somebody, err}
+	}
+	var refused *transport.Error
+	var code status
+	if errors.As(err, &refused) {
+		code = status(refused.StatusCode)
+	} else if !errors.As(err, &code) {
+		code = 0
+	}
+	var unknown *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case code == http.StatusNotFound:
+		return &told{fmt.Sprintf("%s has no %s (%s)", a.host, a.what, code),
+			"the version may be wrong: fixtures/lab/versions.yaml, provision/registry/sources.yaml; a mirror must hold it below its original host's name", err}
+	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusProxyAuthRequired:
+		return &told{fmt.Sprintf("%s does not give %s to us (%s)", a.host, a.what, code), "log in: docker login " + a.host + "; or " + Elsewhere, err}
+	case code == http.StatusTooManyRequests:
+		return &told{fmt.Sprintf("%s has given too much to this address already, and no %s now (%s)", a.host, a.what, code),
+			"log in, which raises the limit: docker login " + a.host + "; or " + Elsewhere, err}
+	case code >= http.StatusInternalServerError || code == http.StatusRequestTimeout:
+		return passing{fmt.Errorf("%s answered %s", a.host, code)}
+	case code != 0:
+		return &told{fmt.Sprintf("%s answered %s, asked for %s", a.host, code, a.what), Elsewhere, err}
+	case errors.As(err, &certificate):
+		return &told{fmt.Sprintf("what answers for %s has not its certificate: %s", a.host, innermost(certificate)), "a proxy may stand between; " + Elsewhere, err}
+	case errors.As(err, &unknown) && unknown.IsNotFound:
+		return &told{fmt.Sprintf("the name %s is not known here: %s", a.host, innermost(err)), "is there a network? If not: " + Elsewhere, err}
+	}
+	return passing{err}
+}
+
+// innermost is the last of an error's own words: those before it repeat the address.
+func innermost(err error) string {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err.Error()
+}
+
+// persist does something until it succeeds, fails for good, or has failed in
+// passing so often that it is told.
+func (c *Client) persist(ctx context.Context, a asked, do func() error) error {
+	began := time.Now()
+	for try := 1; ; try++ {
+		err := a.judge(do())
+		var again passing
+		if !errors.As(err, &again) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if try == tries {
+			return &told{fmt.Sprintf("%s could not be had from %s: tried %d times in %s; the last time: %v",
+				a.what, a.host, try, time.Since(began).Round(time.Second), innermost(again.error)),
+				"run it again, what was pulled is kept; if it stays so, " + Elsewhere, err}
+		}
+		c.progress.note(fmt.Sprintf("%s: %s; trying again", a.what, innermost(again.error)))
+		pause := time.NewTimer(c.pause << (try - 1))
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return ctx.Err()
+		case <-pause.C:
+		}
+	}
+}
+
+// tries and firstPause bound what is tried again: 0.5, 1 and 2 s are waited between.
+const (
+	tries      = 4
+	firstPause = 500 * time.Millisecond
+)
