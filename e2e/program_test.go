@@ -39,7 +39,7 @@ func program(args []string) int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand(), listCommand())
+	root.AddCommand(runCommand(), listCommand(), faultsCommand())
 	root.SetArgs(args)
 	err := root.Execute()
 	var told status

@@ -71,6 +71,7 @@ func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 	} else if !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("reading ClusterQueue %s: %w", w.Pins.ClusterQueue, err)
 	}
+	snapshot.Controllers = w.controllers(ctx)
 	if snapshot.Files, err = readFiles(w.Settings.WorkDir); err != nil {
 		return nil, err
 	}

@@ -25,16 +25,23 @@ func Preflight(site *Site, pins fixtures.Pins) []Finding {
 		findings = append(findings, Finding{What: "reading", Says: err.Error(),
 			Mend: "the kubeconfig must let its user read everything and write in namespace " + pins.Namespace})
 	}
+	// Kueue before JobSet, whose dry run passes Kueue's webhooks too, and a queue
+	// before what leads to it: the first that is wrong is the one told first.
 	return append(findings,
 		oneNode(site.Nodes),
 		devicesOffered(site.Nodes, pins),
 		devicesFree(site.Holders),
 		imageThere(site.Nodes, pins.Image),
-		managerUp("JobSet", site.JobSet, pins.JobSet, site.JobSetWebhook, site.HasNamespace),
 		managerUp("Kueue", site.Kueue, pins.Kueue, site.KueueWebhook, true),
+		managerUp("JobSet", site.JobSet, pins.JobSet, site.JobSetWebhook, site.HasNamespace),
+		jobSetsQueued(site),
 		namespaceThere(site, pins),
-		queueLeads(site.LocalQueue, pins),
+		limitsLeave(site, pins),
+		dnsAnswers(site, pins),
+		queueRuns(site, pins),
+		flavorFits(site, pins),
 		quotaStands(site.ClusterQueue, pins),
+		queueLeads(site.LocalQueue, pins),
 		workDirFree(site.StrangeFiles),
 	)
 }
@@ -91,7 +98,7 @@ func devicesOffered(nodes []corev1.Node, pins fixtures.Pins) Finding {
 	}
 	finding := Finding{What: "GPUs", Says: fmt.Sprintf("%d × %s allocatable", offered, pins.GPUResource)}
 	if offered != pins.GPUs {
-		finding.Says += fmt.Sprintf("; the lab has %d", pins.GPUs)
+		finding.Says += fmt.Sprintf("%s; the lab has %d", illDevices(nodes, pins.GPUResource), pins.GPUs)
 		finding.Mend = remake + "look at the device plugin's pod and its log"
 	}
 	return finding

@@ -39,6 +39,7 @@ func theLab(pins fixtures.Pins) *Site {
 		}}},
 		JobSet:     Manager{Deployment: "jobset-system/jobset-controller-manager", Version: pins.JobSet, Available: true},
 		Kueue:      Manager{Deployment: "kueue-system/kueue-controller-manager", Version: pins.Kueue, Available: true},
+		Obstacles:  noObstacles(),
 		LocalQueue: &kueuev1.LocalQueue{Spec: kueuev1.LocalQueueSpec{ClusterQueue: "ml"}, Status: kueuev1.LocalQueueStatus{Conditions: isActive}},
 		ClusterQueue: &kueuev1.ClusterQueue{Status: kueuev1.ClusterQueueStatus{Conditions: isActive}, Spec: kueuev1.ClusterQueueSpec{
 			NamespaceSelector: &metav1.LabelSelector{},

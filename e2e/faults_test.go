@@ -1,0 +1,56 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"gsb.test/jobset-e2e/e2e/faults"
+	"gsb.test/jobset-e2e/e2e/lab"
+)
+
+func faultsCommand() *cobra.Command {
+	given := surroundings{}
+	command := &cobra.Command{Use: "faults [NAME ...]", Short: "Break the lab in every known way, and require that the suite tells each",
+		Long: "Breaks the lab in every known way, one after the other, and requires that the suite\n" +
+			"tells each by the right spec, in the right words and soon. Each is mended again, and\n" +
+			"proven to be. Only for a lab that nobody uses meanwhile.\n\n" +
+			"Exit status: 0 every fault was caught and mended, 1 one was not, 2 could not run."}
+	given.flag(command, "kubeconfig", "LAB_KUBECONFIG", "the kubeconfig of the lab; no other is ever used")
+	given.flag(command, "reports", "LAB_REPORTS", "where faults.json and a folder for each fault go")
+	command.RunE = func(command *cobra.Command, names []string) error {
+		chosen, err := faults.Catalogue(names)
+		if err != nil {
+			return err
+		}
+		root, err := lab.Root()
+		if err != nil {
+			return err
+		}
+		settings, err := lab.ReadSettings(given.getenv, root)
+		if err != nil {
+			return err
+		}
+		program, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("finding this program, to run it on a broken lab: %w", err)
+		}
+		// A first signal mends what is broken and ends; a second one kills, as usual.
+		ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+		defer context.AfterFunc(ctx, stop)()
+		run := &faults.Run{Settings: settings, Program: program, Faults: chosen, Walk: len(names) == 0, Out: os.Stdout}
+		failed, err := run.Do(ctx)
+		if err != nil {
+			return err
+		}
+		if failed > 0 {
+			return status(lab.ExitFailed)
+		}
+		return nil
+	}
+	return command
+}
