@@ -8,6 +8,7 @@
 #   make down     remove the lab and everything made for it
 #   make doctor   what this machine can and cannot do, and the mend
 #   make list     the steps: number, name, title
+#   make faults   make a lab, break it in every known way, and require that each is told
 #   make gpus     make a lab and prove its four GPUs on the real kubelet
 #   make images   build what is not cached, and list what a lab is made of
 #   make lint     the linters that hold what review need not
@@ -15,6 +16,7 @@
 #
 #   KEEP=1                 leave the lab standing after make e2e, or after a failure
 #   STEP=4                 one step, by number or name, with what it needs
+#   FAULT=quota-2          that fault, or several, and not all (make faults)
 #   LAB_NAME=other         another lab beside this one
 #   LAB_ENGINE=podman      that container engine and no other
 #   LAB_KUBECONFIG=/path   walk on another lab that stands, whoever made it
@@ -44,7 +46,7 @@ GO := GOGC=off GOMEMLIMIT=3GiB go
 LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
 
-.PHONY: help e2e test up steps down doctor images list gpus lint bench
+.PHONY: help e2e test up steps down doctor images list gpus faults lint bench
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -89,6 +91,11 @@ images: $(LAB)
 
 list: $(SUITE)
 	@exec $(SUITE) list
+
+# Names of faults are looked at before a lab is made to break.
+faults: $(LAB) $(SUITE)
+	@$(SUITE) faults --list $(FAULT) >/dev/null
+	@$(LAB) with -- $(SUITE) faults $(FAULT)
 
 test:
 	@$(GO) vet ./...

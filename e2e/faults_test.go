@@ -22,10 +22,15 @@ func faultsCommand() *cobra.Command {
 			"Exit status: 0 every fault was caught and mended, 1 one was not, 2 could not run."}
 	given.flag(command, "kubeconfig", "LAB_KUBECONFIG", "the kubeconfig of the lab; no other is ever used")
 	given.flag(command, "reports", "LAB_REPORTS", "where faults.json and a folder for each fault go")
+	list := command.Flags().Bool("list", false, "only list the faults, or those that are named")
 	command.RunE = func(command *cobra.Command, names []string) error {
 		chosen, err := faults.Catalogue(names)
 		if err != nil {
 			return err
+		}
+		if *list {
+			fmt.Println(faults.Listing(chosen))
+			return nil
 		}
 		root, err := lab.Root()
 		if err != nil {

@@ -94,7 +94,7 @@ func Catalogue(names []string) ([]Fault, error) {
 	for _, name := range names {
 		at := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name })
 		if at < 0 {
-			return nil, fmt.Errorf("there is no fault %q; there are:\n%s", name, listing(all))
+			return nil, fmt.Errorf("there is no fault %q; there are:\n%s", name, Listing(all))
 		}
 		chosen = append(chosen, all[at])
 	}
@@ -142,7 +142,8 @@ func (f Fault) check() []string {
 	return wrong
 }
 
-func listing(all []Fault) string {
+// Listing lists faults, one a line: name, title.
+func Listing(all []Fault) string {
 	var lines []string
 	for _, fault := range all {
 		lines = append(lines, fmt.Sprintf("  %-26s %s", fault.Name, fault.Title))

@@ -11,7 +11,7 @@ import (
 type meanwhile struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
-	done   time.Time
+	began  time.Time
 	err    error
 }
 
@@ -21,17 +21,23 @@ func begin(ctx context.Context, injection *Injection, actions []Action) *meanwhi
 	m := &meanwhile{cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(m.ended)
-		m.err = injection.do(ctx, actions)
-		m.done = time.Now()
+		for _, action := range actions {
+			if m.began.IsZero() && action.Await == nil {
+				m.began = time.Now()
+			}
+			if m.err = injection.act(ctx, action); m.err != nil {
+				return
+			}
+		}
 	}()
 	return m
 }
 
-// end returns when the actions were done, or why they were not.
+// end returns when something was first done to the lab, or why not all was.
 func (m *meanwhile) end() (time.Time, error) {
 	m.cancel()
 	<-m.ended
-	return m.done, m.err
+	return m.began, m.err
 }
 
 // closing closes the shell, and adds to an error what went wrong with that.

@@ -136,13 +136,13 @@ func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injecti
 	meanwhile := begin(ctx, injection, fault.During)
 	verdict, took, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig}.run(ctx, folder, fault.Step)
 	ended := time.Now()
-	done, failed := meanwhile.end()
+	made, failed := meanwhile.end()
 	if err != nil {
 		result.Wrong = err.Error()
 		return
 	}
-	if len(fault.During) > 0 && failed == nil {
-		took = ended.Sub(done)
+	if !made.IsZero() {
+		took = ended.Sub(made)
 	}
 	result.CaughtBy, result.Message = told(verdict)
 	result.Seconds = took.Seconds()

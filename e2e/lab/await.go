@@ -93,7 +93,7 @@ func (h *holding) Match(actual any) (bool, error) {
 	return false, nil
 }
 
-// lasting tells what has held the JobSets up at every look for heldUpFor.
+// lasting tells what has held the JobSets up at every look for long enough.
 func (h *holding) lasting(snapshot *Snapshot) string {
 	held := snapshot.HeldUp(h.jobSets)
 	if held.Kind != h.held.Kind {
@@ -102,7 +102,7 @@ func (h *holding) lasting(snapshot *Snapshot) string {
 	h.held = held
 	// By now and not by when it was looked at: a judgement may take seconds.
 	so := time.Since(h.since)
-	if held.Kind == "" || so < heldUpFor {
+	if held.Kind == "" || so < held.For {
 		return ""
 	}
 	return fmt.Sprintf("for %.0f s already %s", so.Seconds(), held.Says)

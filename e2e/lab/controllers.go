@@ -15,6 +15,9 @@ type Controller struct {
 	Why        string `json:"why,omitempty"` // why it is not available
 }
 
+// scaledToNone is why a manager is not there that somebody switched off.
+const scaledToNone = "it is scaled to 0"
+
 // controllers looks after both, as far as they can be seen: where a reader's
 // rights end at the namespace, nothing is known of them and nothing is said.
 func (w *World) controllers(ctx context.Context) []Controller {
@@ -32,14 +35,19 @@ func (w *World) controllers(ctx context.Context) []Controller {
 	return found
 }
 
-// absentController says which controller does no work; nothing if none is known
-// to be away.
-func (s *Snapshot) absentController() string {
+// heldByController finds a controller that does no work. One that was switched
+// off does not come back by itself, one that fell over does.
+func (s *Snapshot) heldByController() HoldUp {
 	for _, controller := range s.Controllers {
-		if !controller.Available {
-			return fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s",
-				controller.Name, controller.Deployment, controller.Why)
+		if controller.Available {
+			continue
 		}
+		held := HoldUp{"controller", fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s",
+			controller.Name, controller.Deployment, controller.Why), awayFor}
+		if controller.Why == scaledToNone {
+			held.For = switchedOffFor
+		}
+		return held
 	}
-	return ""
+	return HoldUp{}
 }

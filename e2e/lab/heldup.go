@@ -13,29 +13,39 @@ import (
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// heldUpFor is how long a state that can pass must stay before it is taken to
-// stay for good. Each of them passes within a second or two where nothing is
-// wrong; the longest is the scheduler, which tries a pod again at most ten
-// seconds after something has changed for it.
-const heldUpFor = 15 * time.Second
+// How long a state that can pass must stay before it is taken to stay for good.
+// Each passes within a second or two where nothing is wrong.
+const (
+	// The scheduler tries a pod again at most ten seconds after something changed
+	// for it, and Kueue and the Job controller are no slower at first.
+	heldUpFor = 15 * time.Second
+	// A controller that was killed is back and leads again in less.
+	awayFor = 20 * time.Second
+	// One that somebody switched off is not, unless it is being replaced.
+	switchedOffFor = 5 * time.Second
+	// A lookup gives up after some five seconds, so this is two of them.
+	unansweredFor = 10 * time.Second
+)
 
 // A HoldUp is what keeps JobSets from going on, and does not pass by itself.
 type HoldUp struct {
 	// Kind stays the same while the words, which may name a pod, change.
 	Kind string
 	Says string
+	// For is how long it must stay to be taken for good.
+	For time.Duration
 }
 
 // HeldUp tells what keeps these JobSets from going on; its Kind is empty if
 // nothing is seen to. Unlike a DeadEnd each could pass, if somebody mends the
-// lab, so it ends a wait only when it was there for heldUpFor without a break.
+// lab, so it ends a wait only when it was there for long without a break.
 // The causes come first: what they bring about would be told in their place.
 func (s *Snapshot) HeldUp(jobSets []string) HoldUp {
-	if away := s.absentController(); away != "" {
-		return HoldUp{"controller", away}
+	if held := s.heldByController(); held.Kind != "" {
+		return held
 	}
 	if s.Unanswered != "" {
-		return HoldUp{"DNS", s.Unanswered}
+		return HoldUp{"DNS", s.Unanswered, unansweredFor}
 	}
 	for _, name := range jobSets {
 		j := s.JobSet(name)
@@ -50,7 +60,7 @@ func (s *Snapshot) HeldUp(jobSets []string) HoldUp {
 			{"creation", JobSet.heldByCreation}, {"scheduler", JobSet.heldByScheduler}, {"no Jobs", JobSet.heldWithoutJobs},
 		} {
 			if says := held.by(j); says != "" {
-				return HoldUp{held.kind + " of " + name, says}
+				return HoldUp{held.kind + " of " + name, says, heldUpFor}
 			}
 		}
 	}

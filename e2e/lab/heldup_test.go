@@ -119,7 +119,7 @@ func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
 		kind     string
 		says     []string
 	}{
-		"no JobSet controller": {onItsWayJobSet, func(s *Snapshot) { s.Controllers[0].Available, s.Controllers[0].Why = false, "it is scaled to 0" },
+		"no JobSet controller": {onItsWayJobSet, func(s *Snapshot) { s.Controllers[0].Available, s.Controllers[0].Why = false, scaledToNone },
 			"controller", []string{"the JobSet controller does no work", "jobset-system/m", "scaled to 0"}},
 		"no Kueue": {onItsWayJobSet, func(s *Snapshot) { s.Controllers[1].Available = false }, "controller", []string{"the Kueue controller"}},
 		"no DNS":   {onItsWayJobSet, func(s *Snapshot) { s.Unanswered = "no DNS server answers" }, "DNS", []string{"no DNS server answers"}},
@@ -162,10 +162,20 @@ func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
 	}
 }
 
+func TestAControllerThatFellOverIsWaitedForLonger(t *testing.T) {
+	s := onItsWayJobSet()
+	s.Controllers[0].Available, s.Controllers[0].Why = false, scaledToNone
+	off := s.HeldUp(nil).For
+	s.Controllers[0].Why = "MinimumReplicasUnavailable"
+	if over := s.HeldUp(nil).For; off != switchedOffFor || over != awayFor {
+		t.Errorf("one that is switched off is waited for %s, one that fell over %s", off, over)
+	}
+}
+
 // A hold-up ends a wait only if it stayed: one that came back counts anew, and
 // one of another kind too.
 func TestAHoldUpMustStayToEndAWait(t *testing.T) {
-	began := time.Now().Add(-2 * heldUpFor)
+	began := time.Now().Add(-2 * awayFor)
 	at := func(seconds time.Duration, away bool) *Snapshot {
 		s := onItsWayJobSet()
 		s.Taken, s.Controllers[0].Available = began.Add(seconds*time.Second), !away
