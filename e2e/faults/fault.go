@@ -20,8 +20,8 @@ import (
 // folder is where the catalogue lies: one file a fault, nothing else to register.
 const folder = "faults/"
 
-// soonEnough is how long the suite may take to tell a fault whose cause is
-// visible in the cluster, from its start to its end, evidence and all.
+// soonEnough is how many seconds the suite may take, from its start on a lab that
+// is broken, to tell a fault whose cause is visible in the cluster.
 const soonEnough = 30
 
 // A Fault is one way in which a lab is broken, and how the suite must tell it.

@@ -15,7 +15,8 @@ const (
 )
 
 // judge tells why a run of the suite on a broken lab did not catch the fault as
-// it must; nothing if it did. took is the whole run, from start to end.
+// it must; nothing if it did. took is how long it took until
+// the suite told its first failure, or ended without one.
 func judge(f Fault, run lab.Verdict, took time.Duration) string {
 	by, told := told(run)
 	switch {
@@ -30,7 +31,7 @@ func judge(f Fault, run lab.Verdict, took time.Duration) string {
 		}
 	}
 	if took > f.within() {
-		return fmt.Sprintf("it was told too late: the run took %.1f s, and may take %.0f s", took.Seconds(), f.within().Seconds())
+		return fmt.Sprintf("it was told too late: after %.1f s, and it may take %.0f s", took.Seconds(), f.within().Seconds())
 	}
 	return ""
 }

@@ -50,7 +50,7 @@ func TestAFaultThatIsNotToldAsItMustFails(t *testing.T) {
 		"the suite could not run":  {lab.Verdict{Verdict: "not run", Reason: "nothing listens"}, time.Second, "caught by not run and not by preflight: nothing listens"},
 		"in other words":           {failedBy("preflight", "", lab.Finding{Says: "ml has a quota of 5", Mend: "kubectl apply"}), time.Second, `"quota of 2" is missing`},
 		"without the mend":         {failedBy("preflight", "", lab.Finding{Says: "ml has a quota of 2", Mend: "look"}), time.Second, `"kubectl apply" is missing`},
-		"too late":                 {failedBy("preflight", "", quotaFound), 31 * time.Second, "told too late: the run took 31.0 s, and may take 30 s"},
+		"too late":                 {failedBy("preflight", "", quotaFound), 31 * time.Second, "told too late: after 31.0 s, and it may take 30 s"},
 		"another cause told first": {failedBy("preflight", "quota of 2, kubectl apply", lab.Finding{Says: "the node is cordoned", Mend: "kubectl uncordon"}, quotaFound), time.Second, `"quota of 2" is missing in: : the node is cordoned`},
 		"words that stand beside it for what is right": {failedBy("preflight", "quota of 2, kubectl apply", lab.Finding{Says: "quota of 2, kubectl apply"},
 			lab.Finding{Says: "the node is cordoned", Mend: "kubectl uncordon"}), time.Second, "told in other words"},

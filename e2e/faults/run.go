@@ -134,21 +134,21 @@ func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injecti
 		return
 	}
 	meanwhile := begin(ctx, injection, fault.During)
-	verdict, took, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig}.run(ctx, folder, fault.Step)
-	ended := time.Now()
-	made, failed := meanwhile.end()
+	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig}.run(ctx, folder, fault.Step)
+	made, undone := meanwhile.end()
 	if err != nil {
 		result.Wrong = err.Error()
 		return
 	}
+	took := run.told.Sub(run.began)
 	if !made.IsZero() {
-		took = ended.Sub(made)
+		took = run.told.Sub(made)
 	}
-	result.CaughtBy, result.Message = told(verdict)
+	result.CaughtBy, result.Message = told(run.verdict)
 	result.Seconds = took.Seconds()
-	result.Wrong = judge(fault, verdict, took)
-	if failed != nil && result.Wrong != "" {
-		result.Wrong = joined(result.Wrong, "what is done while the suite runs could not be done: "+failed.Error())
+	result.Wrong = judge(fault, run.verdict, took)
+	if undone != nil && result.Wrong != "" {
+		result.Wrong = joined(result.Wrong, "what is done while the suite runs could not be done: "+undone.Error())
 	}
 }
 
@@ -192,14 +192,14 @@ func (r *Run) walk(ctx context.Context) Result {
 	fmt.Fprintf(r.Out, "      all steps, on the mended lab\n")
 	result := Result{Fault: "none", Title: "the mended lab"}
 	folder := filepath.Join(r.Settings.Reports, "faults", "none")
-	verdict, took, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig}.run(ctx, folder, "")
-	result.Seconds = took.Seconds()
-	result.CaughtBy, result.Message = verdict.Verdict, verdict.Reason
+	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig}.run(ctx, folder, "")
+	result.Seconds = run.told.Sub(run.began).Seconds()
+	result.CaughtBy, result.Message = run.verdict.Verdict, run.verdict.Reason
 	switch {
 	case err != nil:
 		result.Wrong = err.Error()
-	case verdict.Verdict != passed && verdict.Verdict != partial:
-		result.Wrong = "the mended lab is not whole: " + verdict.Reason
+	case run.verdict.Verdict != passed && run.verdict.Verdict != partial:
+		result.Wrong = "the mended lab is not whole: " + run.verdict.Reason
 	}
 	mending, cancel := context.WithTimeout(context.WithoutCancel(ctx), healsWithin)
 	defer cancel()

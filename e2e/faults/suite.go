@@ -27,18 +27,25 @@ type suite struct {
 	kubeconfig string
 }
 
-// run walks one step, or all where none is named, in a folder of its own, and
-// returns what the run left for programs to read. That the run fails is no error.
-func (s suite) run(ctx context.Context, folder, step string) (verdict lab.Verdict, took time.Duration, err error) {
+// An outcome is what a run of the suite left for programs to read, when it was
+// begun, and when it told its first failure, or ended without one.
+type outcome struct {
+	verdict     lab.Verdict
+	began, told time.Time
+}
+
+// run walks one step, or all where none is named, in a folder of its own. That
+// the walk fails is no error.
+func (s suite) run(ctx context.Context, folder, step string) (out outcome, err error) {
 	if err := os.RemoveAll(folder); err != nil {
-		return verdict, 0, fmt.Errorf("removing an earlier run: %w", err)
+		return out, fmt.Errorf("removing an earlier run: %w", err)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return verdict, 0, fmt.Errorf("making a folder for the run: %w", err)
+		return out, fmt.Errorf("making a folder for the run: %w", err)
 	}
 	log, err := os.Create(filepath.Join(folder, "run.log"))
 	if err != nil {
-		return verdict, 0, fmt.Errorf("making a log of the run: %w", err)
+		return out, fmt.Errorf("making a log of the run: %w", err)
 	}
 	defer log.Close()
 	ctx, cancel := context.WithTimeout(ctx, longestRun)
@@ -47,26 +54,29 @@ func (s suite) run(ctx context.Context, folder, step string) (verdict lab.Verdic
 		"--reports", folder, "--workdir", workDir(folder))
 	// STEP may be set for the one who runs the catalogue.
 	command.Env = append(command.Environ(), "STEP=")
-	command.Stdout, command.Stderr = log, log
+	listener := &heard{Writer: log}
+	command.Stdout, command.Stderr = listener, listener
 	// A process group of its own: an interrupt from the keyboard reaches it once, from here.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = endsWithin
-	began := time.Now()
+	out.began = time.Now()
 	err = command.Run()
-	took = time.Since(began)
+	if out.told = listener.at; out.told.IsZero() {
+		out.told = time.Now()
+	}
 	var status *exec.ExitError
 	if err != nil && !errors.As(err, &status) || ctx.Err() != nil {
-		return verdict, took, fmt.Errorf("running the suite (%s): %w", log.Name(), errors.Join(err, ctx.Err()))
+		return out, fmt.Errorf("running the suite (%s): %w", log.Name(), errors.Join(err, ctx.Err()))
 	}
 	content, err := os.ReadFile(filepath.Join(folder, "verdict.json"))
 	if err != nil {
-		return verdict, took, fmt.Errorf("the suite left no verdict (%s): %w", log.Name(), err)
+		return out, fmt.Errorf("the suite left no verdict (%s): %w", log.Name(), err)
 	}
-	if err := json.Unmarshal(content, &verdict); err != nil {
-		return verdict, took, fmt.Errorf("reading the suite's verdict: %w", err)
+	if err := json.Unmarshal(content, &out.verdict); err != nil {
+		return out, fmt.Errorf("reading the suite's verdict: %w", err)
 	}
-	return verdict, took, nil
+	return out, nil
 }
 
 func workDir(folder string) string { return filepath.Join(folder, "gsb-jobset") }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // A Controller is whether one of the lab's two controllers is there to work.
@@ -35,14 +38,21 @@ func (w *World) controllers(ctx context.Context) []Controller {
 	return found
 }
 
-// heldByController finds a controller that does no work. One that was switched
-// off does not come back by itself, one that fell over does.
-func (s *Snapshot) heldByController() HoldUp {
-	for _, controller := range s.Controllers {
-		if controller.Available {
+// heldByController finds a controller that is away and that has something to do
+// for the JobSet. One that was switched off does not come back by itself, one
+// that fell over does. What runs already runs on without either.
+func (j JobSet) heldByController() HoldUp {
+	for _, controller := range j.snapshot.Controllers {
+		needed := j.lacksJobs() || j.heldByCreation() != ""
+		if controller.Name == "Kueue" {
+			needed = needed || j.waitsForQuota()
+		} else {
+			needed = needed || j.awaitsReaction()
+		}
+		if controller.Available || !needed {
 			continue
 		}
-		held := HoldUp{"controller", fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s",
+		held := HoldUp{"controller of " + j.Name, fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s",
 			controller.Name, controller.Deployment, controller.Why), awayFor}
 		if controller.Why == scaledToNone {
 			held.For = switchedOffFor
@@ -50,4 +60,33 @@ func (s *Snapshot) heldByController() HoldUp {
 		return held
 	}
 	return HoldUp{}
+}
+
+// lacksJobs tells that not every Job of the JobSet's roles exists.
+func (j JobSet) lacksJobs() bool {
+	var wanted int32
+	for _, role := range j.live.Spec.ReplicatedJobs {
+		wanted += role.Replicas
+	}
+	return !j.ended() && len(j.jobs()) < int(wanted)
+}
+
+// awaitsReaction tells that the JobSet controller has not yet drawn the
+// consequence of a Job's end, or of the JobSet's being let go or held.
+func (j JobSet) awaitsReaction() bool {
+	for _, job := range j.jobs() {
+		if jobEnded(&job) && !j.ended() || ptr.Deref(job.Spec.Suspend, false) != j.suspended() {
+			return true
+		}
+	}
+	return false
+}
+
+func jobEnded(job *batchv1.Job) bool {
+	for _, condition := range job.Status.Conditions {
+		if (condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed) && condition.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
 }

@@ -41,9 +41,6 @@ type HoldUp struct {
 // lab, so it ends a wait only when it was there for long without a break.
 // The causes come first: what they bring about would be told in their place.
 func (s *Snapshot) HeldUp(jobSets []string) HoldUp {
-	if held := s.heldByController(); held.Kind != "" {
-		return held
-	}
 	if s.Unanswered != "" {
 		return HoldUp{"DNS", s.Unanswered, unansweredFor}
 	}
@@ -51,6 +48,9 @@ func (s *Snapshot) HeldUp(jobSets []string) HoldUp {
 		j := s.JobSet(name)
 		if j.live == nil {
 			continue
+		}
+		if held := j.heldByController(); held.Kind != "" {
+			return held
 		}
 		for _, held := range []struct {
 			kind string
@@ -203,7 +203,7 @@ func (j JobSet) heldByScheduler() string {
 // heldWithoutJobs finds a JobSet of which the controller has made nothing. A
 // suspended one has its Jobs too, and one that has ended may have none.
 func (j JobSet) heldWithoutJobs() string {
-	if len(j.jobs()) > 0 || j.ended() || j.live.DeletionTimestamp != nil {
+	if len(j.jobs()) > 0 || j.ended() {
 		return ""
 	}
 	says := fmt.Sprintf("the JobSet controller has made no Job of JobSet %s", j.Name)

@@ -1,8 +1,6 @@
 package lab
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -27,8 +25,9 @@ func onItsWayJobSet() *Snapshot {
 	labels := map[string]string{jobsetv1.JobSetNameKey: "train"}
 	return &Snapshot{
 		Taken: time.Now(), Namespace: "ml", GPUResource: "nvidia.com/gpu",
-		JobSets: []jobsetv1.JobSet{{ObjectMeta: metav1.ObjectMeta{Name: "train", UID: "js"}}},
-		Jobs:    []batchv1.Job{{ObjectMeta: metav1.ObjectMeta{Name: "train-worker-0", UID: "job", Labels: labels}}},
+		JobSets: []jobsetv1.JobSet{{ObjectMeta: metav1.ObjectMeta{Name: "train", UID: "js"},
+			Spec: jobsetv1.JobSetSpec{ReplicatedJobs: []jobsetv1.ReplicatedJob{{Name: "worker", Replicas: 1}}}}},
+		Jobs: []batchv1.Job{{ObjectMeta: metav1.ObjectMeta{Name: "train-worker-0", UID: "job", Labels: labels}}},
 		Pods: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "train-worker-0-0-x", Labels: labels, OwnerReferences: ownedBy("Job", "train-worker-0", "job")},
 			Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}}}},
 		Controllers: []Controller{{Name: "JobSet", Deployment: "jobset-system/m", Available: true}, {Name: "Kueue", Deployment: "kueue-system/m", Available: true}},
@@ -53,6 +52,14 @@ func queuedJobSet() *Snapshot {
 
 func (s *Snapshot) reserve(status metav1.ConditionStatus, reason, message string) {
 	s.Workloads[0].Status.Conditions = []metav1.Condition{{Type: kueuev1.WorkloadQuotaReserved, Status: status, Reason: reason, Message: message}}
+}
+
+func (s *Snapshot) away(controller int, why string) {
+	s.Controllers[controller].Available, s.Controllers[controller].Why = false, why
+}
+
+func (s *Snapshot) jobFailed() {
+	s.Jobs[0].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
 }
 
 func TestWhatGoesOnIsNotHeldUp(t *testing.T) {
@@ -95,6 +102,25 @@ func TestWhatGoesOnIsNotHeldUp(t *testing.T) {
 			s.JobSets[0].Status.Conditions = []metav1.Condition{{Type: string(jobsetv1.JobSetCompleted), Status: metav1.ConditionTrue}}
 			return s
 		},
+		"no controller is there, and none has anything to do": func() *Snapshot {
+			s := onItsWayJobSet()
+			s.away(0, scaledToNone)
+			s.away(1, scaledToNone)
+			return s
+		},
+		"no Kueue, and a Job has ended": func() *Snapshot {
+			s := onItsWayJobSet()
+			s.jobFailed()
+			s.away(1, scaledToNone)
+			return s
+		},
+		"no JobSet controller, and all has ended": func() *Snapshot {
+			s := onItsWayJobSet()
+			s.jobFailed()
+			s.JobSets[0].Status.Conditions = []metav1.Condition{{Type: string(jobsetv1.JobSetFailed), Status: metav1.ConditionTrue}}
+			s.away(0, scaledToNone)
+			return s
+		},
 		"nothing is known of the controllers": func() *Snapshot {
 			s := onItsWayJobSet()
 			s.Controllers = nil
@@ -119,10 +145,19 @@ func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
 		kind     string
 		says     []string
 	}{
-		"no JobSet controller": {onItsWayJobSet, func(s *Snapshot) { s.Controllers[0].Available, s.Controllers[0].Why = false, scaledToNone },
-			"controller", []string{"the JobSet controller does no work", "jobset-system/m", "scaled to 0"}},
-		"no Kueue": {onItsWayJobSet, func(s *Snapshot) { s.Controllers[1].Available = false }, "controller", []string{"the Kueue controller"}},
-		"no DNS":   {onItsWayJobSet, func(s *Snapshot) { s.Unanswered = "no DNS server answers" }, "DNS", []string{"no DNS server answers"}},
+		"no JobSet controller, and the Job has failed": {onItsWayJobSet, func(s *Snapshot) { s.jobFailed(); s.away(0, scaledToNone) },
+			"controller of train", []string{"the JobSet controller does no work", "jobset-system/m", "scaled to 0"}},
+		"no JobSet controller, and the Job is still suspended": {onItsWayJobSet, func(s *Snapshot) { s.Jobs[0].Spec.Suspend = ptr.To(true); s.away(0, "fell over") },
+			"controller of train", []string{"the JobSet controller"}},
+		"no JobSet controller, and no Job": {onItsWayJobSet, func(s *Snapshot) { s.Jobs = nil; s.away(0, "fell over") },
+			"controller of train", []string{"the JobSet controller"}},
+		"no Kueue, and it must be asked": {queuedJobSet, func(s *Snapshot) { s.away(1, scaledToNone) }, "controller of train", []string{"the Kueue controller"}},
+		"no Kueue, whose webhook is in the way of a pod": {onItsWayJobSet, func(s *Snapshot) {
+			s.Pods = nil
+			s.Events = []Event{{UID: "job", Reason: "FailedCreate", Message: "connection refused"}}
+			s.away(1, scaledToNone)
+		}, "controller of train", []string{"the Kueue controller"}},
+		"no DNS": {onItsWayJobSet, func(s *Snapshot) { s.Unanswered = "no DNS server answers" }, "DNS", []string{"no DNS server answers"}},
 		"no LocalQueue": {queuedJobSet, func(s *Snapshot) { s.LocalQueues = nil }, "queue of train",
 			[]string{"waits in LocalQueue lq, and there is none of that name in ml"}},
 		"a stopped queue": {queuedJobSet, func(s *Snapshot) {
@@ -164,57 +199,11 @@ func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
 
 func TestAControllerThatFellOverIsWaitedForLonger(t *testing.T) {
 	s := onItsWayJobSet()
-	s.Controllers[0].Available, s.Controllers[0].Why = false, scaledToNone
-	off := s.HeldUp(nil).For
-	s.Controllers[0].Why = "MinimumReplicasUnavailable"
-	if over := s.HeldUp(nil).For; off != switchedOffFor || over != awayFor {
+	s.jobFailed()
+	s.away(0, scaledToNone)
+	off := s.HeldUp([]string{"train"}).For
+	s.away(0, "MinimumReplicasUnavailable")
+	if over := s.HeldUp([]string{"train"}).For; off != switchedOffFor || over != awayFor {
 		t.Errorf("one that is switched off is waited for %s, one that fell over %s", off, over)
-	}
-}
-
-// A hold-up ends a wait only if it stayed: one that came back counts anew, and
-// one of another kind too.
-func TestAHoldUpMustStayToEndAWait(t *testing.T) {
-	began := time.Now().Add(-2 * awayFor)
-	at := func(seconds time.Duration, away bool) *Snapshot {
-		s := onItsWayJobSet()
-		s.Taken, s.Controllers[0].Available = began.Add(seconds*time.Second), !away
-		return s
-	}
-	stayed := &holding{jobSets: []string{"train"}}
-	stayed.lasting(at(0, true))
-	if says := stayed.lasting(at(20, true)); !strings.Contains(says, "already the JobSet controller does no work") {
-		t.Errorf("it stayed for long, and the wait goes on: %q", says)
-	}
-	justNow := &holding{jobSets: []string{"train"}}
-	fresh := at(0, true)
-	fresh.Taken = time.Now()
-	if says := justNow.lasting(fresh); says != "" {
-		t.Errorf("it was seen for the first time, and the wait ends: %q", says)
-	}
-	passed := &holding{jobSets: []string{"train"}}
-	passed.lasting(at(0, true))
-	passed.lasting(at(1, false))
-	again := at(0, true)
-	again.Taken = time.Now()
-	if says := passed.lasting(again); says != "" {
-		t.Errorf("it had passed meanwhile, and the wait ends: %q", says)
-	}
-}
-
-func TestALookupThatNobodyAnswered(t *testing.T) {
-	const timedOut = ";; connection timed out; no servers could be reached\n\n"
-	const noSuchName = "Server:\t10.96.0.10\nAddress:\t10.96.0.10:53\n\n** server can't find hello: NXDOMAIN\n"
-	const answered = "Server:\t10.96.0.10\nAddress:\t10.96.0.10:53\n\nName:\thello.ml.svc.cluster.local\nAddress: 10.244.0.7\n"
-	if !unanswered(timedOut, nil) {
-		t.Error("a lookup that gave up is taken for answered")
-	}
-	for _, printed := range []string{noSuchName, answered, ""} {
-		if unanswered(printed, nil) {
-			t.Errorf("taken for unanswered: %q", printed)
-		}
-	}
-	if late := fmt.Errorf("kubectl exec: %w", context.DeadlineExceeded); !unanswered("", late) || unanswered(answered, late) {
-		t.Error("a lookup that was cut off is judged by what it had printed")
 	}
 }
