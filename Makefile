@@ -46,7 +46,7 @@ GO := GOGC=off GOMEMLIMIT=3GiB go
 LAB := .lab/bin/lab
 SUITE := .lab/bin/lab-e2e
 
-.PHONY: help e2e test up steps down doctor images list gpus faults lint bench
+.PHONY: help e2e test up steps down doctor images list gpus lint bench
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -93,6 +93,7 @@ list: $(SUITE)
 	@exec $(SUITE) list
 
 # Names of faults are looked at before a lab is made to break.
+.PHONY: faults
 faults: $(LAB) $(SUITE)
 	@$(SUITE) faults --list $(FAULT) >/dev/null
 	@$(LAB) with -- $(SUITE) faults $(FAULT)

@@ -39,8 +39,9 @@ func program(args []string) int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand(), listCommand(), faultsCommand())
+	root.AddCommand(runCommand(), listCommand())
 	root.SetArgs(args)
+	root.AddCommand(faultsCommand())
 	err := root.Execute()
 	var told status
 	switch {

@@ -71,11 +71,11 @@ func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 	} else if !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("reading ClusterQueue %s: %w", w.Pins.ClusterQueue, err)
 	}
-	snapshot.Controllers = w.controllers(ctx)
 	if snapshot.Files, err = readFiles(w.Settings.WorkDir); err != nil {
 		return nil, err
 	}
 	snapshot.Devices, snapshot.DevicesUnseen = w.devices.look(ctx, w, snapshot.Pods)
+	snapshot.Controllers = w.controllers(ctx)
 	snapshot.remember(w.recorder, events.Items)
 	snapshot.trim()
 	return snapshot, nil
