@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -44,9 +45,8 @@ func faultsCommand() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("finding this program, to run it on a broken lab: %w", err)
 		}
-		// A first signal mends what is broken and ends; a second one kills, as usual.
-		ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
-		defer context.AfterFunc(ctx, stop)()
+		ctx, stop := untilInterrupted(command.Context())
+		defer stop()
 		run := &faults.Run{Settings: settings, Program: program, Faults: chosen, Walk: len(names) == 0, Out: os.Stdout}
 		failed, err := run.Do(ctx)
 		if err != nil {
@@ -58,4 +58,32 @@ func faultsCommand() *cobra.Command {
 		return nil
 	}
 	return command
+}
+
+// untilInterrupted ends with a first Ctrl-C or SIGTERM, so that what is broken is
+// mended; a second one ends the program at once. What comes right behind the first
+// is the same one: a process group and its leader may both be sent it.
+func untilInterrupted(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		var first time.Time
+		for got := range signals {
+			switch {
+			case first.IsZero():
+				first = time.Now()
+				fmt.Fprintf(os.Stderr, "\nInterrupted (%s): mending the lab. Once more ends at once, and leaves it broken.\n", got)
+				cancel()
+			case time.Since(first) > time.Second:
+				fmt.Fprintln(os.Stderr, "\nInterrupted again: the lab may still be broken; make down up mends one of this project's.")
+				os.Exit(lab.ExitFailed)
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(signals)
+		cancel()
+	}
 }

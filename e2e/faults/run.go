@@ -53,7 +53,7 @@ func (r *Run) Do(ctx context.Context) (failed int, err error) {
 		fmt.Fprintf(r.Out, "%2d/%d %s: %s\n", i+1, len(r.Faults), fault.Name, fault.Title)
 		result, mended := r.one(ctx, fault)
 		results = append(results, result)
-		r.tell(result)
+		r.tell(result, mended)
 		if result.Wrong != "" {
 			failed++
 		}
@@ -122,6 +122,9 @@ func (r *Run) one(ctx context.Context, fault Fault) (result Result, mended bool)
 	defer cancel()
 	err := r.mend(healing, injection, folder)
 	result.HealedIn = time.Since(began).Seconds()
+	if ctx.Err() != nil {
+		result.Wrong = "it was interrupted"
+	}
 	if err != nil {
 		result.Wrong = joined(result.Wrong, "the lab is not mended: "+err.Error())
 	}
@@ -203,18 +206,23 @@ func (r *Run) walk(ctx context.Context) Result {
 	}
 	mending, cancel := context.WithTimeout(context.WithoutCancel(ctx), healsWithin)
 	defer cancel()
-	if err := r.mend(mending, &Injection{client: r.world.Client()}, folder); err != nil {
+	began := time.Now()
+	err = r.mend(mending, &Injection{client: r.world.Client()}, folder)
+	result.HealedIn = time.Since(began).Seconds()
+	if err != nil {
 		result.Wrong = joined(result.Wrong, err.Error())
 	}
-	r.tell(result)
+	r.tell(result, err == nil)
 	return result
 }
 
-func (r *Run) tell(result Result) {
+func (r *Run) tell(result Result, mended bool) {
 	if result.Wrong != "" {
 		fmt.Fprintf(r.Out, "      ✗ %s\n", result.Wrong)
-		return
+	} else {
+		fmt.Fprintf(r.Out, "      ✓ %s, %.1f s: %s\n", result.CaughtBy, result.Seconds, shorten(firstLine(result.Message)))
 	}
-	fmt.Fprintf(r.Out, "      ✓ %s, %.1f s: %s\n        mended and proven in %.1f s\n", result.CaughtBy, result.Seconds,
-		shorten(firstLine(result.Message)), result.HealedIn)
+	if mended {
+		fmt.Fprintf(r.Out, "        mended and proven in %.1f s\n", result.HealedIn)
+	}
 }
