@@ -10,6 +10,7 @@
 #   make down     remove the lab and everything made for it
 #   make doctor   what this machine can and cannot do, and the mend
 #   make list     the steps, and what the check of each refuses and accepts; STEP=4 tells one
+#   make faults   make a lab, break it in every known way, and require that each is told
 #   make gpus     make a lab and prove its four GPUs on the real kubelet
 #   make images   pull or build what is not cached, and list what a lab is made of
 #   make images-list         what a lab is made of, and what of it is on this machine
@@ -32,6 +33,7 @@
 #   FRESH=1                walk although a learner's JobSets are there: they are deleted,
 #                          and the learner's files moved aside
 #   STEP=4                 one step, by number or name, with what it needs
+#   FAULT=quota-2          that fault, or several, and not all (make faults)
 #   LAB_NAME=other         another lab beside this one
 #   LAB_ENGINE=podman      that container engine and no other
 #   LAB_IMAGES=registry    pull the images; =source builds them; auto, the default, pulls
@@ -173,6 +175,12 @@ images-save images-load: $(LAB)
 
 list: $(SUITE)
 	@exec $(SUITE) list '$(STEP)'
+
+# Names of faults are looked at before a lab is made to break.
+.PHONY: faults
+faults: $(LAB) $(SUITE)
+	@$(SUITE) faults --list $(FAULT) >/dev/null
+	@$(LAB) with -- $(SUITE) faults $(FAULT)
 
 test:
 	@$(GO) vet ./...

@@ -41,6 +41,7 @@ func program(args []string) int {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), repeatCommand(), summaryCommand())
 	root.SetArgs(args)
+	root.AddCommand(faultsCommand())
 	err := root.Execute()
 	var told status
 	switch {

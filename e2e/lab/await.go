@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -66,6 +67,10 @@ type holding struct {
 	judge   func(*Snapshot) string
 	jobSets []string
 	end     *outcome
+
+	// held is what was seen to hold the JobSets up at the last look, since when.
+	held  HoldUp
+	since time.Time
 }
 
 var _ types.GomegaMatcher = &holding{}
@@ -82,7 +87,25 @@ func (h *holding) Match(actual any) (bool, error) {
 	if h.end.deadEnd = snapshot.DeadEnd(h.jobSets); h.end.deadEnd != "" {
 		return false, gomega.StopTrying(h.end.deadEnd)
 	}
+	if h.end.deadEnd = h.lasting(snapshot); h.end.deadEnd != "" {
+		return false, gomega.StopTrying(h.end.deadEnd)
+	}
 	return false, nil
+}
+
+// lasting tells what has held the JobSets up at every look for long enough.
+func (h *holding) lasting(snapshot *Snapshot) string {
+	held := snapshot.HeldUp(h.jobSets)
+	if held.Kind != h.held.Kind {
+		h.since = snapshot.Taken
+	}
+	h.held = held
+	// By now and not by when it was looked at: a judgement may take seconds.
+	so := time.Since(h.since)
+	if held.Kind == "" || so < held.For {
+		return ""
+	}
+	return fmt.Sprintf("for %.0f s already %s", so.Seconds(), held.Says)
 }
 
 func (h *holding) FailureMessage(any) string { return h.end.refusal }

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -19,6 +20,11 @@ var stuckWaiting = map[string]bool{
 	"CreateContainerConfigError": true,
 }
 
+// ends are the conditions of a JobSet that nothing comes after.
+var ends = []jobsetv1.JobSetConditionType{jobsetv1.JobSetFailed, jobsetv1.JobSetCompleted}
+
+func (j JobSet) ended() bool { return slices.ContainsFunc(ends, j.isNow) }
+
 // DeadEnd tells why waiting on for these JobSets is in vain, or returns nothing
 // if it is not. It is only asked while a judgement does not hold.
 func (s *Snapshot) DeadEnd(jobSets []string) string {
@@ -27,7 +33,7 @@ func (s *Snapshot) DeadEnd(jobSets []string) string {
 		if j.live == nil {
 			continue
 		}
-		for _, end := range []jobsetv1.JobSetConditionType{jobsetv1.JobSetFailed, jobsetv1.JobSetCompleted} {
+		for _, end := range ends {
 			if j.isNow(end) {
 				return fmt.Sprintf("JobSet %s has ended %s (%s), and one that has ended does not start again", name, end,
 					said(j.condition(end).Reason, j.condition(end).Message))

@@ -98,7 +98,11 @@ func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stan
 		within, cancel := brief(ctx)
 		defer cancel()
 		var err error
-		if out, err = me.world.exec(within, pod.live, command...); err != nil && !ranAndFailed(err) {
+		out, err = me.world.exec(within, pod.live, command...)
+		if unanswered(out, err) {
+			s.Unanswered = fmt.Sprintf("no DNS server answers pod %s: what it asks, or the answer, is dropped on the way, "+
+				"or kube-dns has no ready endpoint", pod.live.Name)
+		} else if err != nil && !ranAndFailed(err) {
 			return err.Error()
 		}
 		answer := File{Name: "what it printed", Text: plain(out), Written: true}

@@ -75,6 +75,7 @@ func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 		return nil, err
 	}
 	snapshot.Devices, snapshot.DevicesUnseen = w.devices.look(ctx, w, snapshot.GPUResource, snapshot.Pods)
+	snapshot.Controllers = w.controllers(ctx)
 	snapshot.remember(w.recorder, events.Items)
 	snapshot.trim()
 	return snapshot, nil

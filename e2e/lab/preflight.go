@@ -20,21 +20,28 @@ func Preflight(site *Site, pins fixtures.Pins) []Finding {
 		findings = append(findings, Finding{What: "reading", Says: err.Error(),
 			Mend: "the kubeconfig must let its user read everything and write in namespace " + pins.Namespace})
 	}
+	// Kueue before JobSet, whose dry run passes Kueue's webhooks too, and a queue
+	// before what leads to it: the first that is wrong is the one told first.
 	return append(findings,
 		oneNode(site.Nodes),
 		nodeNamed(site.Nodes, site.Machine),
 		diskRoomy(site.Kubelet),
 		imageThere(site, pins),
-		managerUp("JobSet", site.JobSet, pins.JobSet, site.JobSetWebhook, site.HasNamespace),
-		trusted("JobSet", site.JobSet, site.JobSetTrust),
 		managerUp("Kueue", site.Kueue, pins.Kueue, site.KueueWebhook, true),
 		trusted("Kueue", site.Kueue, site.KueueTrust),
+		managerUp("JobSet", site.JobSet, pins.JobSet, site.JobSetWebhook, site.HasNamespace),
+		trusted("JobSet", site.JobSet, site.JobSetTrust),
+		jobSetsQueued(site),
 		gpuNamed(site.ClusterQueue, pins),
 		devicesOffered(site, pins),
 		devicesFree(site.Holders),
 		namespaceThere(site, pins),
-		queueLeads(site.LocalQueue, pins),
+		limitsLeave(site, pins),
+		dnsAnswers(site, pins),
+		queueRuns(site, pins),
+		flavorFits(site, pins),
 		quotaStands(site.ClusterQueue, pins),
+		queueLeads(site.LocalQueue, pins),
 		workDirFree(site),
 	)
 }

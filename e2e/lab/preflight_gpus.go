@@ -21,7 +21,7 @@ func devicesOffered(site *Site, pins fixtures.Pins) Finding {
 		amount := node.Status.Allocatable[corev1.ResourceName(gpu)]
 		offered += amount.Value()
 	}
-	finding := Finding{What: "GPUs", Says: fmt.Sprintf("%d × %s allocatable", offered, gpu)}
+	finding := Finding{What: "GPUs", Says: fmt.Sprintf("%d × %s allocatable%s", offered, gpu, illDevices(site.Nodes, gpu))}
 	var quota int64
 	if site.ClusterQueue != nil {
 		quota = Queue{live: site.ClusterQueue}.quota(gpu)

@@ -46,6 +46,7 @@ func theLab(pins fixtures.Pins) *Site {
 		JobSetTrust: trusting("jobset-webhook-service.jobset-system.svc"), KueueTrust: trusting("kueue-webhook-service.kueue-system.svc"),
 		JobSet:     Manager{Deployment: "jobset-system/jobset-controller-manager", Version: pins.JobSet, Available: true},
 		Kueue:      Manager{Deployment: "kueue-system/kueue-controller-manager", Version: pins.Kueue, Available: true},
+		Obstacles:  noObstacles(),
 		LocalQueue: &kueuev1.LocalQueue{Spec: kueuev1.LocalQueueSpec{ClusterQueue: "ml"}, Status: kueuev1.LocalQueueStatus{Conditions: isActive}},
 		ClusterQueue: &kueuev1.ClusterQueue{Status: kueuev1.ClusterQueueStatus{Conditions: isActive}, Spec: kueuev1.ClusterQueueSpec{
 			NamespaceSelector: &metav1.LabelSelector{},
@@ -70,16 +71,21 @@ func TestTheWholeListOfTheLab(t *testing.T) {
  ✓  hostname        lab; so says its label kubernetes.io/hostname, the kubelet, the machine itself
  ✓  disk            images 40 % used (images go from 85 % on); node 40 % used (pods go from 95 % on)
  ✓  image           docker.io/library/busybox:1.35.0 is on the node
- ✓  JobSet          v0.13.0, webhook answers
- ✓  JobSet's trust  2 webhooks take the certificate of secret jobset-system/webhook-server-cert, valid until 2199-01-01
  ✓  Kueue           v0.19.2, webhook answers
  ✓  Kueue's trust   2 webhooks take the certificate of secret kueue-system/webhook-server-cert, valid until 2199-01-01
+ ✓  JobSet          v0.13.0, webhook answers
+ ✓  JobSet's trust  2 webhooks take the certificate of secret jobset-system/webhook-server-cert, valid until 2199-01-01
+ ✓  integration     Kueue suspends a JobSet that is to be queued
  ✓  GPU's name      nvidia.com/gpu, in the ClusterQueue and in the learner's files
  ✓  GPUs            4 × nvidia.com/gpu allocatable, for a quota of 3
  ✓  GPUs free       no other pod holds one
  ✓  namespace       ml holds no JobSet of anybody else's
- ✓  LocalQueue      lq → ml, Active
+ ✓  limits          ml has none
+ ✓  DNS             kube-system/kube-dns leads to 1 ready endpoint
+ ✓  queueing        nobody else is in ml
+ ✓  flavor          a node has the labels that it asks for
  ✓  ClusterQueue    ml, 3 × nvidia.com/gpu, Active
+ ✓  LocalQueue      lq → ml, Active
  ✓  work directory  no file of anybody else's where the steps write
 `
 	if told := Findings(Preflight(theLab(pins), pins)) + "\n"; told != list {

@@ -38,6 +38,8 @@ type Site struct {
 	LocalQueue    *kueuev1.LocalQueue   // nil if there is none
 	ClusterQueue  *kueuev1.ClusterQueue // nil if there is none
 
+	Obstacles Obstacles
+
 	// JobSetWebhook and KueueWebhook are why a dry run was not answered well.
 	JobSetWebhook, KueueWebhook error
 	JobSetTrust, KueueTrust     Trust
@@ -116,6 +118,7 @@ func (w *World) Survey(ctx context.Context) *Site {
 		site.JobSetWebhook = w.dryRunJobSet(ctx)
 	}
 	site.KueueWebhook = w.dryRunFlavor(ctx)
+	w.surveyObstacles(ctx, site)
 	return site
 }
 

@@ -31,6 +31,12 @@ type Snapshot struct {
 	// ClusterQueue is the lab's one, nil if there is none.
 	ClusterQueue *kueuev1.ClusterQueue `json:"clusterQueue,omitempty"`
 
+	// Controllers are the JobSet and the Kueue manager, as far as they can be seen.
+	Controllers []Controller `json:"controllers,omitempty"`
+	// Unanswered says of a lookup that was tried for this snapshot that no DNS
+	// server answered it.
+	Unanswered string `json:"unanswered,omitempty"`
+
 	// Elsewhere names JobSets of other namespaces, as namespace/name.
 	Elsewhere []string `json:"elsewhere,omitempty"`
 

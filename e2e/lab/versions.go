@@ -56,7 +56,7 @@ func findManager(deployments []appsv1.Deployment, image string) Manager {
 			}
 			if deployment.Spec.Replicas != nil && *deployment.Spec.Replicas == 0 {
 				// A Deployment of no replicas counts as available to Kubernetes.
-				found.Available, found.Why = false, "it is scaled to 0"
+				found.Available, found.Why = false, scaledToNone
 			}
 			return found
 		}

@@ -1,0 +1,152 @@
+// Package faults breaks a standing lab in every way that the catalogue of
+// fixtures/faults knows, one at a time, and requires of the suite that it tells
+// each: the first failure must be the named spec, must name the cause, and must
+// come soon. Then it mends the lab again and proves that it is mended.
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// folder is where the catalogue lies: one file a fault, nothing else to register.
+const folder = "faults/"
+
+// soonEnough is how many seconds the suite may take, from its start on a lab that
+// is broken, to tell a fault whose cause is visible in the cluster.
+const soonEnough = 30
+
+// A Fault is one way in which a lab is broken, and how the suite must tell it.
+type Fault struct {
+	// Name is the stem of its file.
+	Name string `json:"-"`
+	// Title says in one sentence what is broken; Why says how that comes about in
+	// real life.
+	Title string `json:"title"`
+	Why   string `json:"why"`
+
+	// Break is what is done to the lab before the suite is run, in order. During
+	// is done while it runs, for what must break only after a step has begun.
+	// Both are put back as they were once the suite has ended.
+	Break  []Action `json:"break,omitempty"`
+	During []Action `json:"during,omitempty"`
+
+	// Step is the step that is walked, with what it needs; see STEP.
+	Step string `json:"step"`
+	// Caught is how the suite must tell the fault.
+	Caught Caught `json:"caught"`
+	// Within is how many seconds it may take for it, 30 if nothing is said.
+	Within int `json:"within,omitempty"`
+}
+
+// Caught is who must tell a fault, and how.
+type Caught struct {
+	// By is "preflight", "step 4" and the like, or "verdict" for what makes a run
+	// partial and not failed.
+	By string `json:"by"`
+	// Words must each stand in what is told first: the first wrong finding of the
+	// preflight with its mend, the message of the failed spec, or the reason of the verdict.
+	Words []string `json:"words"`
+}
+
+// partly is Caught.By where the suite must not fail but call its verdict partial.
+const partly = "verdict"
+
+func (f Fault) within() time.Duration {
+	if f.Within > 0 {
+		return time.Duration(f.Within) * time.Second
+	}
+	return soonEnough * time.Second
+}
+
+// Catalogue returns the faults of these names in this order, or all of them if
+// none is named. Every file is read all the same: a slip in one is an error.
+func Catalogue(names []string) ([]Fault, error) {
+	var all []Fault
+	var wrong []error
+	for _, file := range fixtures.Names() {
+		if !strings.HasPrefix(file, folder) {
+			continue
+		}
+		content, err := fixtures.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		fault, err := parse(strings.TrimSuffix(path.Base(file), ".yaml"), content)
+		wrong = append(wrong, err)
+		all = append(all, fault)
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return all, nil
+	}
+	var chosen []Fault
+	for _, name := range names {
+		at := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("there is no fault %q; there are:\n%s", name, Listing(all))
+		}
+		chosen = append(chosen, all[at])
+	}
+	return chosen, nil
+}
+
+func parse(name string, content []byte) (Fault, error) {
+	fault := Fault{Name: name}
+	if err := yaml.UnmarshalStrict(content, &fault); err != nil {
+		return fault, fmt.Errorf("fixtures/%s%s.yaml cannot be read: %w", folder, name, err)
+	}
+	if wrong := fault.check(); len(wrong) > 0 {
+		return fault, fmt.Errorf("fixtures/%s%s.yaml is wrong: %s", folder, name, strings.Join(wrong, "; "))
+	}
+	return fault, nil
+}
+
+func (f Fault) check() []string {
+	var wrong []string
+	for key, value := range map[string]string{"title": f.Title, "why": f.Why, "step": f.Step, "caught.by": f.Caught.By} {
+		if strings.TrimSpace(value) == "" {
+			wrong = append(wrong, key+" is missing")
+		}
+	}
+	if len(f.Break)+len(f.During) == 0 {
+		wrong = append(wrong, "it breaks nothing: break and during are missing")
+	}
+	if len(f.Caught.Words) == 0 || slices.Contains(f.Caught.Words, "") {
+		wrong = append(wrong, "caught.words is missing or holds an empty one, which any message contains")
+	}
+	if by := f.Caught.By; by != "preflight" && by != partly && !strings.HasPrefix(by, "step ") && by != "" {
+		wrong = append(wrong, fmt.Sprintf("caught.by is %q, and it is preflight, verdict or step and a number", by))
+	}
+	for _, list := range []struct {
+		key     string
+		actions []Action
+	}{{"break", f.Break}, {"during", f.During}} {
+		for i, action := range list.actions {
+			if says := action.check(); says != "" {
+				wrong = append(wrong, fmt.Sprintf("%s[%d] %s", list.key, i, says))
+			}
+		}
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+// Listing lists faults, one a line: name, title.
+func Listing(all []Fault) string {
+	var lines []string
+	for _, fault := range all {
+		lines = append(lines, fmt.Sprintf("  %-26s %s", fault.Name, fault.Title))
+	}
+	return strings.Join(lines, "\n")
+}

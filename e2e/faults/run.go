@@ -1,0 +1,229 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"gsb.test/jobset-e2e/e2e/lab"
+)
+
+// healsWithin bounds the mending of one fault, after an interrupt too: whoever
+// made the lab may remove it not much later.
+const healsWithin = 80 * time.Second
+
+// A Run is a run of the catalogue, or of a part of it, on one standing lab.
+type Run struct {
+	// Settings say which lab, and where the reports go: faults.json, and below
+	// faults/ a folder for each fault with all that the suite left of it.
+	Settings lab.Settings
+	// Program is the suite as a lab author runs it.
+	Program string
+	// Faults are done in this order.
+	Faults []Fault
+	// Walk tells to walk all steps on the mended lab at the end.
+	Walk bool
+	// Out is where progress and the table are printed.
+	Out io.Writer
+
+	world *lab.World
+	shell *shell
+	// empty is what there is in the lab's namespace while nothing is broken.
+	empty []string
+}
+
+// Do breaks the lab in every way, and returns how many faults were not caught
+// or not mended. An error means that the catalogue could not be run on this lab.
+func (r *Run) Do(ctx context.Context) (failed int, err error) {
+	if err := r.begin(ctx); err != nil {
+		return 0, err
+	}
+	defer func() {
+		if r.shell != nil {
+			err = closing(context.WithoutCancel(ctx), r.shell, err)
+		}
+	}()
+	began := time.Now()
+	var results []Result
+	for i, fault := range r.Faults {
+		fmt.Fprintf(r.Out, "%2d/%d %s: %s\n", i+1, len(r.Faults), fault.Name, fault.Title)
+		result, mended := r.one(ctx, fault)
+		results = append(results, result)
+		r.tell(result, mended)
+		if result.Wrong != "" {
+			failed++
+		}
+		if ctx.Err() != nil || !mended {
+			break
+		}
+	}
+	if r.Walk && ctx.Err() == nil && len(results) == len(r.Faults) {
+		result := r.walk(ctx)
+		results = append(results, result)
+		if result.Wrong != "" {
+			failed++
+		}
+	}
+	fmt.Fprintf(r.Out, "\n%s\n%d of %d faults were tried in %.0f s; %d were not as they must be\n", table(results),
+		min(len(results), len(r.Faults)), len(r.Faults), time.Since(began).Seconds(), failed)
+	if missing := len(r.Faults) - len(results); missing > 0 {
+		failed += missing
+	}
+	return failed, save(filepath.Join(r.Settings.Reports, "faults.json"), results)
+}
+
+// begin makes sure that what is to be broken is the lab, and whole.
+func (r *Run) begin(ctx context.Context) error {
+	lab.SetWaits()
+	world, err := lab.Connect(r.Settings)
+	if err != nil {
+		return err
+	}
+	r.world = world
+	site := world.Survey(ctx)
+	if wrong := lab.WrongWorld(lab.Preflight(site, world.Pins)); wrong != "" {
+		return fmt.Errorf("only a whole lab can be broken. %s", wrong)
+	}
+	if _, err := world.Freshen(ctx); err != nil {
+		return err
+	}
+	if r.empty, err = world.Inventory(ctx); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(r.Faults, Fault.onNode) {
+		r.shell, err = openShell(ctx, world)
+	}
+	return err
+}
+
+// onNode tells whether a fault needs the node.
+func (f Fault) onNode() bool {
+	return slices.ContainsFunc(slices.Concat(f.Break, f.During), func(a Action) bool { return a.Node != nil })
+}
+
+// one makes a fault, runs the suite on it, judges what it told, and mends the
+// lab. mended is false if it could not be proven that the lab is whole again.
+func (r *Run) one(ctx context.Context, fault Fault) (result Result, mended bool) {
+	result = Result{Fault: fault.Name, Title: fault.Title}
+	injection := &Injection{client: r.world.Client()}
+	if r.shell != nil {
+		injection.node = r.shell.run
+	}
+	folder := filepath.Join(r.Settings.Reports, "faults", fault.Name)
+	r.breakAndCatch(ctx, fault, injection, folder, &result)
+
+	// Whatever happened, and however it was ended, the lab is mended.
+	began := time.Now()
+	healing, cancel := context.WithTimeout(context.WithoutCancel(ctx), healsWithin)
+	defer cancel()
+	err := r.mend(healing, injection, folder)
+	result.HealedIn = time.Since(began).Seconds()
+	if ctx.Err() != nil {
+		result.Wrong = "it was interrupted"
+	}
+	if err != nil {
+		result.Wrong = joined(result.Wrong, "the lab is not mended: "+err.Error())
+	}
+	return result, err == nil
+}
+
+func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injection, folder string, result *Result) {
+	if err := injection.do(ctx, fault.Break); err != nil {
+		result.Wrong = "it could not be made: " + err.Error()
+		return
+	}
+	meanwhile := begin(ctx, injection, fault.During)
+	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig}.run(ctx, folder, fault.Step)
+	made, undone := meanwhile.end()
+	if err != nil {
+		result.Wrong = err.Error()
+		return
+	}
+	took := run.told.Sub(run.began)
+	if !made.IsZero() {
+		took = run.told.Sub(made)
+	}
+	result.CaughtBy, result.Message = told(run.verdict)
+	result.Seconds = took.Seconds()
+	result.Wrong = judge(fault, run.verdict, took)
+	if undone != nil && result.Wrong != "" {
+		result.Wrong = joined(result.Wrong, "what is done while the suite runs could not be done: "+undone.Error())
+	}
+}
+
+// mend puts everything back, takes away what the walk left, and waits for the
+// proof that the lab is whole.
+func (r *Run) mend(ctx context.Context, injection *Injection, folder string) error {
+	err := injection.heal(ctx)
+	settings := r.Settings
+	settings.Reports, settings.WorkDir = folder, workDir(folder)
+	world, connected := lab.Connect(settings)
+	if connected != nil {
+		return errors.Join(err, connected)
+	}
+	_, left := world.Freshen(ctx)
+	if err := errors.Join(err, left); err != nil {
+		return err
+	}
+	return injection.until(ctx, "the proof that the lab is whole", func(ctx context.Context) (string, error) {
+		return r.broken(ctx, world, injection)
+	})
+}
+
+// broken tells what is not yet as in a whole lab: what was touched, what there
+// is in the namespace, what the preflight finds.
+func (r *Run) broken(ctx context.Context, world *lab.World, injection *Injection) (string, error) {
+	left, err := injection.left(ctx)
+	if err != nil || len(left) > 0 {
+		return firstOf(left), err
+	}
+	there, err := world.Inventory(ctx)
+	if err != nil {
+		return "the namespace could not be looked at: " + err.Error(), nil
+	}
+	if !slices.Equal(there, r.empty) {
+		return fmt.Sprintf("there is %v in the namespace, and there was %v", there, r.empty), nil
+	}
+	return lab.WrongWorld(lab.Preflight(world.Survey(ctx), world.Pins)), nil
+}
+
+// walk walks every step at the end: the strongest proof that all was mended.
+func (r *Run) walk(ctx context.Context) Result {
+	fmt.Fprintf(r.Out, "      all steps, on the mended lab\n")
+	result := Result{Fault: "none", Title: "the mended lab"}
+	folder := filepath.Join(r.Settings.Reports, "faults", "none")
+	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig}.run(ctx, folder, "")
+	result.Seconds = run.told.Sub(run.began).Seconds()
+	result.CaughtBy, result.Message = run.verdict.Verdict, run.verdict.Reason
+	switch {
+	case err != nil:
+		result.Wrong = err.Error()
+	case run.verdict.Verdict != passed && run.verdict.Verdict != partial:
+		result.Wrong = "the mended lab is not whole: " + run.verdict.Reason
+	}
+	mending, cancel := context.WithTimeout(context.WithoutCancel(ctx), healsWithin)
+	defer cancel()
+	began := time.Now()
+	err = r.mend(mending, &Injection{client: r.world.Client()}, folder)
+	result.HealedIn = time.Since(began).Seconds()
+	if err != nil {
+		result.Wrong = joined(result.Wrong, err.Error())
+	}
+	r.tell(result, err == nil)
+	return result
+}
+
+func (r *Run) tell(result Result, mended bool) {
+	if result.Wrong != "" {
+		fmt.Fprintf(r.Out, "      ✗ %s\n", result.Wrong)
+	} else {
+		fmt.Fprintf(r.Out, "      ✓ %s, %.1f s: %s\n", result.CaughtBy, result.Seconds, shorten(firstLine(result.Message)))
+	}
+	if mended {
+		fmt.Fprintf(r.Out, "        mended and proven in %.1f s\n", result.HealedIn)
+	}
+}

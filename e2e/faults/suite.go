@@ -1,0 +1,82 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"gsb.test/jobset-e2e/e2e/lab"
+)
+
+const (
+	// longestRun bounds a run of the suite that does not end by itself.
+	longestRun = 4 * time.Minute
+	// endsWithin is how long it may take to end after an interrupt.
+	endsWithin = 45 * time.Second
+)
+
+// A suite is the program as a lab author runs it: what is judged is what they see.
+type suite struct {
+	program    string
+	kubeconfig string
+}
+
+// An outcome is what a run of the suite left for programs to read, when it was
+// begun, and when it told its first failure, or ended without one.
+type outcome struct {
+	verdict     lab.Verdict
+	began, told time.Time
+}
+
+// run walks one step, or all where none is named, in a folder of its own. That
+// the walk fails is no error.
+func (s suite) run(ctx context.Context, folder, step string) (out outcome, err error) {
+	if err := os.RemoveAll(folder); err != nil {
+		return out, fmt.Errorf("removing an earlier run: %w", err)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return out, fmt.Errorf("making a folder for the run: %w", err)
+	}
+	log, err := os.Create(filepath.Join(folder, "run.log"))
+	if err != nil {
+		return out, fmt.Errorf("making a log of the run: %w", err)
+	}
+	defer log.Close()
+	ctx, cancel := context.WithTimeout(ctx, longestRun)
+	defer cancel()
+	command := exec.CommandContext(ctx, s.program, "run", "--kubeconfig", s.kubeconfig, "--step", step,
+		"--reports", folder, "--workdir", workDir(folder))
+	// STEP may be set for the one who runs the catalogue.
+	command.Env = append(command.Environ(), "STEP=")
+	listener := &heard{Writer: log}
+	command.Stdout, command.Stderr = listener, listener
+	// A process group of its own: an interrupt from the keyboard reaches it once, from here.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = endsWithin
+	out.began = time.Now()
+	err = command.Run()
+	if out.told = listener.at; out.told.IsZero() {
+		out.told = time.Now()
+	}
+	var status *exec.ExitError
+	if err != nil && !errors.As(err, &status) || ctx.Err() != nil {
+		return out, fmt.Errorf("running the suite (%s): %w", log.Name(), errors.Join(err, ctx.Err()))
+	}
+	content, err := os.ReadFile(filepath.Join(folder, "verdict.json"))
+	if err != nil {
+		return out, fmt.Errorf("the suite left no verdict (%s): %w", log.Name(), err)
+	}
+	if err := json.Unmarshal(content, &out.verdict); err != nil {
+		return out, fmt.Errorf("reading the suite's verdict: %w", err)
+	}
+	return out, nil
+}
+
+func workDir(folder string) string { return filepath.Join(folder, "gsb-jobset") }

@@ -1,0 +1,216 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// How long a state that can pass must stay before it is taken to stay for good.
+// Each passes within a second or two where nothing is wrong.
+const (
+	// The scheduler tries a pod again at most ten seconds after something changed
+	// for it, and Kueue and the Job controller are no slower at first.
+	heldUpFor = 15 * time.Second
+	// A controller that was killed is back and leads again in less.
+	awayFor = 20 * time.Second
+	// One that somebody switched off is not, unless it is being replaced.
+	switchedOffFor = 5 * time.Second
+	// A lookup gives up after some five seconds, so this is two of them.
+	unansweredFor = 10 * time.Second
+)
+
+// A HoldUp is what keeps JobSets from going on, and does not pass by itself.
+type HoldUp struct {
+	// Kind stays the same while the words, which may name a pod, change.
+	Kind string
+	Says string
+	// For is how long it must stay to be taken for good.
+	For time.Duration
+}
+
+// HeldUp tells what keeps these JobSets from going on; its Kind is empty if
+// nothing is seen to. Unlike a DeadEnd each could pass, if somebody mends the
+// lab, so it ends a wait only when it was there for long without a break.
+// The causes come first: what they bring about would be told in their place.
+func (s *Snapshot) HeldUp(jobSets []string) HoldUp {
+	if s.Unanswered != "" {
+		return HoldUp{"DNS", s.Unanswered, unansweredFor}
+	}
+	for _, name := range jobSets {
+		j := s.JobSet(name)
+		if j.live == nil {
+			continue
+		}
+		if held := j.heldByController(); held.Kind != "" {
+			return held
+		}
+		for _, held := range []struct {
+			kind string
+			by   func(JobSet) string
+		}{
+			{"queue", JobSet.heldByQueue}, {"coverage", JobSet.heldByCoverage}, {"Kueue", JobSet.heldByKueue},
+			{"creation", JobSet.heldByCreation}, {"scheduler", JobSet.heldByScheduler}, {"no Jobs", JobSet.heldWithoutJobs},
+		} {
+			if says := held.by(j); says != "" {
+				return HoldUp{held.kind + " of " + name, says, heldUpFor}
+			}
+		}
+	}
+	return HoldUp{}
+}
+
+// waitsForQuota tells a JobSet in a queue that Kueue has not let in.
+func (j JobSet) waitsForQuota() bool {
+	return j.queue() != "" && j.suspended() && !j.Workload().isNow(kueuev1.WorkloadQuotaReserved)
+}
+
+// heldByQueue finds the queue that the JobSet names missing, or not working.
+func (j JobSet) heldByQueue() string {
+	if !j.waitsForQuota() {
+		return ""
+	}
+	queue := j.localQueue()
+	if queue == nil {
+		return fmt.Sprintf("JobSet %s waits in LocalQueue %s, and there is none of that name in %s", j.Name, j.queue(), j.snapshot.Namespace)
+	}
+	if idle := active(queue.Status.Conditions); idle != "" {
+		return fmt.Sprintf("JobSet %s waits in LocalQueue %s, which leads to ClusterQueue %s and lets nobody in: %s",
+			j.Name, queue.Name, queue.Spec.ClusterQueue, idle)
+	}
+	return ""
+}
+
+func (j JobSet) localQueue() *kueuev1.LocalQueue {
+	queues := j.snapshot.LocalQueues
+	for i := range queues {
+		if queues[i].Name == j.queue() {
+			return &queues[i]
+		}
+	}
+	return nil
+}
+
+// heldByCoverage finds a resource that the JobSet's pods ask for and that the
+// lab's ClusterQueue has no quota of any size for.
+func (j JobSet) heldByCoverage() string {
+	queue := j.snapshot.ClusterQueue
+	workload := j.Workload()
+	if !j.waitsForQuota() || queue == nil || workload.live == nil || workload.condition(kueuev1.WorkloadQuotaReserved) == nil {
+		return ""
+	}
+	if local := j.localQueue(); local == nil || string(local.Spec.ClusterQueue) != queue.Name {
+		return ""
+	}
+	for _, podSet := range workload.live.Spec.PodSets {
+		for _, container := range podSet.Template.Spec.Containers {
+			for resource := range container.Resources.Requests {
+				if !covers(queue, resource) {
+					return fmt.Sprintf("Kueue can never let JobSet %s in: its pods ask for %s, and ClusterQueue %s covers only %s",
+						j.Name, resource, queue.Name, list(covered(queue)))
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func covers(queue *kueuev1.ClusterQueue, resource corev1.ResourceName) bool {
+	return slices.Contains(covered(queue), string(resource))
+}
+
+// covered lists the resources that a ClusterQueue has quotas for.
+func covered(queue *kueuev1.ClusterQueue) []string {
+	var resources []string
+	for _, group := range queue.Spec.ResourceGroups {
+		for _, resource := range group.CoveredResources {
+			resources = append(resources, string(resource))
+		}
+	}
+	return resources
+}
+
+// Reasons of QuotaReserved=False with which Kueue says that it has not decided.
+var undecided = []string{
+	"Waiting",
+	kueuev1.WorkloadQuotaReservedReasonPendingEvaluation,
+	kueuev1.WorkloadQuotaReservedReasonWaitingForPodsReady,
+	kueuev1.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads,
+}
+
+// heldByKueue is Kueue's own word that it does not let the JobSet in. Nothing in
+// the lab gives quota back by itself: its pods run until somebody ends them.
+func (j JobSet) heldByKueue() string {
+	workload := j.Workload()
+	if !j.waitsForQuota() || workload.live == nil {
+		return ""
+	}
+	reserved := workload.condition(kueuev1.WorkloadQuotaReserved)
+	if reserved == nil || reserved.Status == metav1.ConditionTrue || slices.Contains(undecided, reserved.Reason) {
+		return ""
+	}
+	return fmt.Sprintf("Kueue does not let JobSet %s in%s", j.Name, workload.because())
+}
+
+// heldByCreation finds a Job that lacks pods because the API server refuses to
+// create them. The Job controller tries again, but each time later.
+func (j JobSet) heldByCreation() string {
+	for _, job := range j.jobs() {
+		if ptr.Deref(job.Spec.Suspend, false) || j.podsOf(&job) >= ptr.Deref(job.Spec.Parallelism, 1) {
+			continue
+		}
+		for _, event := range slices.Backward(j.snapshot.Events) {
+			if event.UID == job.UID && event.Reason == "FailedCreate" {
+				return fmt.Sprintf("the pods of Job %s cannot be created: %s", job.Name, strings.TrimSuffix(event.Message, "."))
+			}
+		}
+	}
+	return ""
+}
+
+// podsOf counts a Job's pods, those that have ended too.
+func (j JobSet) podsOf(job *batchv1.Job) int32 {
+	var pods int32
+	for _, pod := range j.snapshot.Pods {
+		if owner := metav1.GetControllerOf(&pod); owner != nil && owner.UID == job.UID {
+			pods++
+		}
+	}
+	return pods
+}
+
+// heldByScheduler finds a pod for which there is no room on any node. A pod that
+// is gated is not looked at by the scheduler, and so not one of these.
+func (j JobSet) heldByScheduler() string {
+	pods := j.Pods().items
+	for i := range pods {
+		for _, condition := range pods[i].Status.Conditions {
+			if condition.Type == corev1.PodScheduled && condition.Reason == corev1.PodReasonUnschedulable {
+				return fmt.Sprintf("pod %s has no node to run on: %s", pods[i].Name, strings.TrimSuffix(condition.Message, "."))
+			}
+		}
+	}
+	return ""
+}
+
+// heldWithoutJobs finds a JobSet of which the controller has made nothing. A
+// suspended one has its Jobs too, and one that has ended may have none.
+func (j JobSet) heldWithoutJobs() string {
+	if len(j.jobs()) > 0 || j.ended() {
+		return ""
+	}
+	says := fmt.Sprintf("the JobSet controller has made no Job of JobSet %s", j.Name)
+	for _, event := range slices.Backward(j.snapshot.Events) {
+		if event.UID == j.live.UID && event.Type == corev1.EventTypeWarning {
+			return says + ": " + strings.TrimSuffix(event.Message, ".")
+		}
+	}
+	return says
+}

@@ -1,0 +1,170 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/yaml"
+
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// dnsService is the Service that a conformant cluster's DNS answers at, in
+// kube-system, whatever runs behind it.
+const dnsService = "kube-dns"
+
+// Obstacles are facts of a site that keep a step from going as the lab text
+// says, though everything that the text names is there.
+type Obstacles struct {
+	// Flavors are all ResourceFlavors.
+	Flavors []kueuev1.ResourceFlavor
+	// Waiting and Lent tell of Workloads that are not this suite's in the lab's
+	// ClusterQueue, as namespace/name: those not let in, and those that hold quota.
+	Waiting, Lent []string
+
+	// Limits, Quotas and Policies are those of the lab's namespace.
+	Limits   []corev1.LimitRange
+	Quotas   []corev1.ResourceQuota
+	Policies []networkingv1.NetworkPolicy
+
+	// HasDNS tells whether there is a Service kube-dns, DNSReady how many ready
+	// addresses it leads to.
+	HasDNS   bool
+	DNSReady int
+
+	// Queued is what a JobSet with a queue label comes back as from a dry run;
+	// nil if that was not answered.
+	Queued *jobsetv1.JobSet
+}
+
+// surveyObstacles reads them. A part that cannot be read is not judged, and is
+// told with all else that could not be read.
+func (w *World) surveyObstacles(ctx context.Context, site *Site) {
+	o := &site.Obstacles
+	read := func(what string, look func(context.Context) error) {
+		ctx, cancel := brief(ctx)
+		defer cancel()
+		if err := look(ctx); err != nil {
+			site.Unread = append(site.Unread, fmt.Errorf("%s: %w", what, err))
+		}
+	}
+	inLab := client.InNamespace(w.Pins.Namespace)
+	read("the ResourceFlavors", func(ctx context.Context) error {
+		var flavors kueuev1.ResourceFlavorList
+		err := w.client.List(ctx, &flavors)
+		o.Flavors = flavors.Items
+		return err
+	})
+	read("the Workloads of all namespaces", func(ctx context.Context) error { return w.surveyQueue(ctx, site) })
+	read("the LimitRanges", func(ctx context.Context) error {
+		var limits corev1.LimitRangeList
+		err := w.client.List(ctx, &limits, inLab)
+		o.Limits = limits.Items
+		return err
+	})
+	read("the ResourceQuotas", func(ctx context.Context) error {
+		var quotas corev1.ResourceQuotaList
+		err := w.client.List(ctx, &quotas, inLab)
+		o.Quotas = quotas.Items
+		return err
+	})
+	read("the NetworkPolicies", func(ctx context.Context) error {
+		var policies networkingv1.NetworkPolicyList
+		err := w.client.List(ctx, &policies, inLab)
+		o.Policies = policies.Items
+		return err
+	})
+	read("the cluster's DNS", func(ctx context.Context) error { return w.surveyDNS(ctx, o) })
+	if site.HasNamespace && site.JobSetWebhook == nil {
+		o.Queued = w.dryRunQueued(ctx)
+	}
+}
+
+// surveyQueue finds who else is in the lab's ClusterQueue. Workloads of JobSets
+// that an earlier run of this suite left do not count: they are taken away.
+func (w *World) surveyQueue(ctx context.Context, site *Site) error {
+	var (
+		queues    kueuev1.LocalQueueList
+		workloads kueuev1.WorkloadList
+		jobSets   jobsetv1.JobSetList
+	)
+	for _, list := range []client.ObjectList{&queues, &workloads, &jobSets} {
+		if err := w.client.List(ctx, list); err != nil {
+			return err
+		}
+	}
+	leads := map[string]bool{}
+	for _, queue := range queues.Items {
+		leads[queue.Namespace+"/"+queue.Name] = string(queue.Spec.ClusterQueue) == w.Pins.ClusterQueue
+	}
+	for _, workload := range workloads.Items {
+		ours := slices.ContainsFunc(jobSets.Items, func(jobSet jobsetv1.JobSet) bool {
+			return jobSet.Namespace == w.Pins.Namespace && appliedByUs(&jobSet) && metav1.IsControlledBy(&workload, &jobSet)
+		})
+		view := Workload{live: &workload}
+		if ours || !leads[workload.Namespace+"/"+string(workload.Spec.QueueName)] || view.isNow(kueuev1.WorkloadFinished) {
+			continue
+		}
+		name := workload.Namespace + "/" + workload.Name
+		if view.isNow(kueuev1.WorkloadQuotaReserved) {
+			site.Obstacles.Lent = append(site.Obstacles.Lent, name)
+		} else {
+			site.Obstacles.Waiting = append(site.Obstacles.Waiting, name)
+		}
+	}
+	return nil
+}
+
+func (w *World) surveyDNS(ctx context.Context, o *Obstacles) error {
+	service, err := found(ctx, w.client, metav1.NamespaceSystem, dnsService, &corev1.Service{})
+	if err != nil || service == nil {
+		return err
+	}
+	o.HasDNS = true
+	var slices discoveryv1.EndpointSliceList
+	err = w.client.List(ctx, &slices, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{discoveryv1.LabelServiceName: dnsService})
+	for _, slice := range slices.Items {
+		for _, endpoint := range slice.Endpoints {
+			// A missing condition means ready, by the API's definition.
+			if endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready {
+				o.DNSReady += len(endpoint.Addresses)
+			}
+		}
+	}
+	return err
+}
+
+// dryRunQueued asks for the JobSet of step 6 without making one. Whether it is
+// answered at all the preflight's other dry runs tell.
+func (w *World) dryRunQueued(ctx context.Context) *jobsetv1.JobSet {
+	content, err := fixtures.Read("steps/train.yaml")
+	if err != nil {
+		return nil
+	}
+	var asked unstructured.Unstructured
+	if err := yaml.Unmarshal(content, &asked.Object); err != nil {
+		return nil
+	}
+	asked.SetName("")
+	asked.SetGenerateName("preflight-")
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	if err := w.client.Create(ctx, &asked, client.DryRunAll); err != nil {
+		return nil
+	}
+	answer, err := asked.MarshalJSON()
+	var queued jobsetv1.JobSet
+	if err != nil || yaml.Unmarshal(answer, &queued) != nil {
+		return nil
+	}
+	return &queued
+}

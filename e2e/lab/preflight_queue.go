@@ -1,0 +1,101 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// queueRuns judges whether the lab's ClusterQueue lets anybody in, and whether
+// somebody else is in the way.
+func queueRuns(site *Site, pins fixtures.Pins) Finding {
+	finding := Finding{What: "queueing", Says: "nobody else is in " + pins.ClusterQueue}
+	queue := site.ClusterQueue
+	if queue == nil {
+		finding.Note = "there is no ClusterQueue " + pins.ClusterQueue + " to be in"
+		return finding
+	}
+	local := site.LocalQueue
+	waiting, lent := site.Obstacles.Waiting, site.Obstacles.Lent
+	strict := queue.Spec.QueueingStrategy == kueuev1.StrictFIFO
+	switch {
+	case stopped(queue.Spec.StopPolicy):
+		finding.Says = fmt.Sprintf("ClusterQueue %s is stopped (stopPolicy %s), so it lets nobody in", queue.Name, *queue.Spec.StopPolicy)
+		finding.Mend = fmt.Sprintf(`kubectl patch clusterqueue %s --type merge -p '{"spec":{"stopPolicy":"None"}}'`, queue.Name)
+	case local != nil && stopped(local.Spec.StopPolicy):
+		finding.Says = fmt.Sprintf("LocalQueue %s is stopped (stopPolicy %s), so it lets nobody in", local.Name, *local.Spec.StopPolicy)
+		finding.Mend = fmt.Sprintf(`kubectl -n %s patch localqueue %s --type merge -p '{"spec":{"stopPolicy":"None"}}'`, pins.Namespace, local.Name)
+	case len(lent) > 0:
+		finding.Says = fmt.Sprintf("others hold quota of ClusterQueue %s: %s", queue.Name, list(lent))
+		finding.Mend = "kubectl describe workload tells whose each is; delete what made it"
+	case strict && len(waiting) > 0:
+		finding.Says = fmt.Sprintf("ClusterQueue %s is StrictFIFO, and at its head waits what is not let in and lets nobody past: %s", queue.Name, list(waiting))
+		finding.Mend = fmt.Sprintf(`kubectl patch clusterqueue %s --type merge -p '{"spec":{"queueingStrategy":"BestEffortFIFO"}}', or delete what waits`, queue.Name)
+	case strict:
+		finding.Note = fmt.Sprintf("ClusterQueue %s is StrictFIFO: a JobSet that is too big, such as step 7's, lets nobody past", queue.Name)
+	case len(waiting) > 0:
+		finding.Note = "others wait in it: " + list(waiting)
+	}
+	return finding
+}
+
+func stopped(policy *kueuev1.StopPolicy) bool { return ptr.Deref(policy, kueuev1.None) != kueuev1.None }
+
+// flavorFits judges whether a node has the labels that the quota's flavor asks
+// for: Kueue adds them to what it lets in, and the scheduler must find a node.
+func flavorFits(site *Site, pins fixtures.Pins) Finding {
+	finding := Finding{What: "flavor", Says: "a node has the labels that it asks for"}
+	if site.ClusterQueue == nil {
+		finding.Says, finding.Note = "there is no quota of one", "there is no ClusterQueue "+pins.ClusterQueue
+		return finding
+	}
+	for _, name := range flavorsOf(site.ClusterQueue, pins.GPUResource) {
+		at := slices.IndexFunc(site.Obstacles.Flavors, func(f kueuev1.ResourceFlavor) bool { return f.Name == name })
+		if at < 0 {
+			finding.Says = fmt.Sprintf("the quota of ClusterQueue %s is of ResourceFlavor %s, and there is none of that name", pins.ClusterQueue, name)
+			finding.Mend = remake + "kubectl apply -f fixtures/lab/lab.yaml"
+			return finding
+		}
+		flavor := site.Obstacles.Flavors[at]
+		if !slices.ContainsFunc(site.Nodes, func(node corev1.Node) bool { return hasLabels(node, flavor.Spec.NodeLabels) }) {
+			finding.Says = fmt.Sprintf("no node has the labels that ResourceFlavor %s asks for (%s), so what Kueue lets in finds no node",
+				name, pairs(flavor.Spec.NodeLabels))
+			finding.Mend = fmt.Sprintf("kubectl label node NODE %s, or kubectl edit resourceflavor %s and remove its nodeLabels",
+				strings.ReplaceAll(pairs(flavor.Spec.NodeLabels), ", ", " "), name)
+		}
+	}
+	return finding
+}
+
+func flavorsOf(queue *kueuev1.ClusterQueue, resource string) []string {
+	var names []string
+	for _, group := range queue.Spec.ResourceGroups {
+		if !slices.Contains(group.CoveredResources, corev1.ResourceName(resource)) {
+			continue
+		}
+		for _, flavor := range group.Flavors {
+			names = append(names, string(flavor.Name))
+		}
+	}
+	return names
+}
+
+// jobSetsQueued judges by what comes back from a dry run whether Kueue takes
+// JobSets in hand: one with a queue label must come back suspended.
+func jobSetsQueued(site *Site) Finding {
+	finding := Finding{What: "integration", Says: "Kueue suspends a JobSet that is to be queued"}
+	switch queued := site.Obstacles.Queued; {
+	case queued == nil:
+		finding.Says, finding.Note = "not known", "a dry run of a JobSet was not answered"
+	case !ptr.Deref(queued.Spec.Suspend, false):
+		finding.Says = "Kueue does not suspend a JobSet that has a queue label, so it starts past the queue: its JobSet integration is off"
+		finding.Mend = "add jobset.x-k8s.io/jobset to integrations.frameworks in Kueue's configuration (kubectl -n kueue-system edit configmap kueue-manager-config), then kubectl -n kueue-system rollout restart deployment"
+	}
+	return finding
+}
