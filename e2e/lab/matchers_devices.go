@@ -40,7 +40,7 @@ func HoldDifferentDevices() types.GomegaMatcher {
 					"Pod %s of JobSet %s holds more than one device.", pod.Name, p.of.Name).
 					with("NVIDIA_VISIBLE_DEVICES in "+pod.Name, "one device", device)
 			case holder[device] != "":
-				return refuse(tell("JobSet %s 의 두 파드에 같은 GPU %s 가 붙었는데, 파드마다 GPU 1장이어야 합니다.",
+				return refuse(tell("JobSet %s 의 두 파드에 같은 GPU(%s)가 붙었는데, 파드마다 GPU 1장이어야 합니다.",
 					"Two pods of JobSet %s hold the same GPU %s; the lab wants one GPU a pod.", p.of.Name, device),
 					"Two pods of JobSet %s hold the same device %s.", p.of.Name, device).
 					with(holder[device], "a device of its own", device).with(pod.Name, "a device of its own", device)

@@ -55,10 +55,13 @@ func HaveOneJobOf(pods int32) types.GomegaMatcher {
 		sentence := fmt.Sprintf("Role %s of JobSet %s is %s; the lab wants %s.", r.Name, r.of.Name,
 			jobsOf(r.fields.Replicas, parallelism), jobsOf(1, pods))
 		if parallelism != completions {
-			found.KO = fmt.Sprintf("Job %d벌, 파드는 동시에 %d개 모두 %d개", r.fields.Replicas, parallelism, completions)
+			found.KO = fmt.Sprintf("Job %d벌, 파드가 동시에 %d개씩 모두 %d개", r.fields.Replicas, parallelism, completions)
 			found.EN += fmt.Sprintf(" at once and %d in all", completions)
 			sentence = fmt.Sprintf("Role %s of JobSet %s runs %d of %s at once; the lab wants %s at once.", r.Name, r.of.Name,
 				parallelism, times(int(completions), "pod"), times(int(pods), "pod"))
+		}
+		if r.fields.Replicas > 1 && parallelism == completions {
+			found.KO += "씩"
 		}
 		return refuse(tell("JobSet %s 의 %s 역할이 "+found.KO+"인데, Job 1벌, 파드 %d개여야 합니다.",
 			"JobSet %s has "+found.EN+" in role %s; the lab asks for 1 Job of %d.", r.of.Name, r.Name, pods), "%s", sentence).

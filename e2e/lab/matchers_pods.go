@@ -29,7 +29,7 @@ func HaveRunningPods(wanted int) types.GomegaMatcher {
 			return nil
 		}
 		refusal := refuse(tell("JobSet %s 의 파드 가운데 Running 인 것이 %d개인데, %d개가 모두 Running 이어야 합니다"+j.unsteadyWords().KO+".",
-			"JobSet %s has %d pods Running; all %d should be"+j.unsteadyWords().EN+".", j.Name, steady, wanted),
+			"JobSet %s has %d of %d pods Running; all should be"+j.unsteadyWords().EN+".", j.Name, steady, wanted),
 			"JobSet %s has %s Running and Ready; the lab wants %d%s.", j.Name, times(steady, "pod"), wanted, j.whyUnsteady())
 		switch {
 		case len(pods) > wanted:
