@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -29,6 +30,16 @@ type started struct {
 
 func start(t *testing.T, kubeconfig string, args ...string) started {
 	t.Helper()
+	s := prepared(t, kubeconfig, args...)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// prepared is what start starts.
+func prepared(t *testing.T, kubeconfig string, args ...string) started {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -46,9 +57,6 @@ func start(t *testing.T, kubeconfig string, args ...string) started {
 	s.Cmd = exec.CommandContext(ctx, self, args...)
 	s.Dir, s.Stdout, s.Stderr = root, s.told, s.told
 	s.Env = []string{"LAB_KUBECONFIG=" + kubeconfig, "LAB_WORKDIR=" + filepath.Join(root, "work"), "KUBECONFIG=/root/.kube/config"}
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
 	return s
 }
 
@@ -172,6 +180,26 @@ func TestJudgeProgramIsInterrupted(t *testing.T) {
 	run := start(t, kubeconfig, "run")
 	<-asked
 	if err := run.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	run.ends(t, lab.ExitFailed, "failed", "interrupted")
+}
+
+// Whoever reads what a walk says may be gone, as when a connection is lost: the
+// walk comes to its end, and to its verdict, all the same.
+func TestJudgeProgramOutlivesItsReader(t *testing.T) {
+	kubeconfig, asked := hanging(t)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := prepared(t, kubeconfig, "run")
+	run.Stdout, run.Stderr = writer, writer
+	if err := errors.Join(run.Start(), writer.Close()); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	if err := errors.Join(reader.Close(), run.Process.Signal(syscall.SIGHUP)); err != nil {
 		t.Fatal(err)
 	}
 	run.ends(t, lab.ExitFailed, "failed", "interrupted")

@@ -8,6 +8,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -43,6 +45,9 @@ func walk(getenv func(string) string) int {
 	if err := prepare(getenv); err != nil {
 		return refuseToRun(getenv, err)
 	}
+	// A reader who goes away, a lost connection say, ends neither the walk nor what
+	// it still has to clean up and to report.
+	signal.Ignore(syscall.SIGPIPE)
 	// What the client libraries log is for a failure's timeline, not for the
 	// reader of a run.
 	controllerlog.SetLogger(GinkgoLogr)

@@ -10,15 +10,15 @@ import (
 	"github.com/onsi/ginkgo/v2"
 )
 
-// HeedInterrupts takes Ctrl-C and SIGTERM over from Ginkgo, which would print the
+// HeedInterrupts takes Ctrl-C, SIGTERM and SIGHUP over from Ginkgo, which would print the
 // stack of every goroutine to a person who only wants to stop. The first one ends
 // the running spec, its cleanup and the reports still to come; a second one ends
 // the program. It is called once the suite runs; stop gives up listening.
 func (w *World) HeedInterrupts() (stop func()) {
 	w.running, w.interrupt = context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Reset(os.Interrupt, syscall.SIGTERM)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	ended := make(chan struct{})
 	go func() {
 		for heard := 0; ; heard++ {
