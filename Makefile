@@ -215,7 +215,7 @@ record: $(LAB) $(SUITE)
 
 # Two clusters of other makers: the kind program alone, and a control plane of
 # plain processes, without kubeadm. See .ci/foreign/run.
-foreign: foreign-kind
+foreign: foreign-kind foreign-plain
 
 foreign-%: $(LAB) $(SUITE)
 	@go build -o .lab/bin/kind sigs.k8s.io/kind

@@ -116,9 +116,10 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 	fmt.Printf("\nIs this the lab?\n%s\n", lab.Findings(run.findings))
 	DeferCleanup(func(ctx SpecContext) { must(run.world.Leave(ctx)) })
-	told, err := run.world.Freshen(ctx)
-	must(err)
+	told, err := run.world.ClearWay(ctx)
 	fmt.Print(told)
+	must(err)
+	must(run.world.Freshen(ctx))
 
 	watching, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)

@@ -12,35 +12,42 @@ import (
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// Freshen takes away what an earlier run of this suite left: its JobSets in the
-// lab's namespace and its files in the work directory. Only with --fresh is there
-// anything of anybody else's by then, or the preflight would have refused: a
-// learner's JobSets are deleted, and a learner's files moved aside. It returns
-// what it did of the latter kind.
-func (w *World) Freshen(ctx context.Context) (told string, err error) {
-	ours, strangers, err := w.jobSets(ctx)
+// ClearWay does what --fresh allows: the learner's JobSets in the lab's namespace
+// are deleted, and the learner's files moved aside. It returns what it did. Without
+// --fresh there is nothing for it to do, or the preflight would have refused.
+func (w *World) ClearWay(ctx context.Context) (told string, err error) {
+	if !w.Settings.Fresh {
+		return "", nil
+	}
+	_, strangers, err := w.jobSets(ctx)
 	if err != nil {
 		return "", err
 	}
-	going := ours
-	if w.Settings.Fresh {
-		going = append(going, strangers...)
-	}
-	if err := w.remove(ctx, going); err != nil {
+	// What can be undone comes first.
+	if told, err = w.moveAside(); err != nil {
 		return "", err
 	}
-	var did []string
-	if w.Settings.Fresh && len(strangers) > 0 {
-		did = append(did, fmt.Sprintf("--fresh: the JobSets %s of namespace %s were deleted.\n", strings.Join(strangers, ", "), w.Pins.Namespace))
+	if err := w.remove(ctx, strangers); err != nil {
+		return told, err
 	}
-	if w.Settings.Fresh {
-		moved, err := w.moveAside()
-		if err != nil {
-			return "", err
-		}
-		did = append(did, moved)
+	if len(strangers) > 0 {
+		told += fmt.Sprintf("--fresh: the JobSets %s of namespace %s were deleted.\n", strings.Join(strangers, ", "), w.Pins.Namespace)
 	}
-	return strings.Join(did, ""), w.ledger().clear(w.stepFiles())
+	return told, nil
+}
+
+// Freshen takes away what an earlier run of this suite left: its JobSets in the
+// lab's namespace and its files in the work directory. Nothing of anybody else's
+// is touched.
+func (w *World) Freshen(ctx context.Context) error {
+	ours, _, err := w.jobSets(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.remove(ctx, ours); err != nil {
+		return err
+	}
+	return w.ledger().clear(w.stepFiles())
 }
 
 // jobSets names those of the lab's namespace: this suite's own, and all others.

@@ -54,12 +54,16 @@ func trusted(name string, manager Manager, trust Trust) Finding {
 		return finding
 	}
 	var wrong []string
+	var first Hook
 	counted := map[string]int{}
 	for _, hook := range trust.Hooks {
 		if err := verifies(trust.Certificate, hook); err != nil {
 			told := fmt.Sprintf("%s: %v", hook.Registration, err)
 			if counted[told]++; counted[told] == 1 {
 				wrong = append(wrong, told)
+			}
+			if len(wrong) == 1 {
+				first = hook
 			}
 		}
 	}
@@ -74,6 +78,10 @@ func trusted(name string, manager Manager, trust Trust) Finding {
 	}
 	finding.Mend = fmt.Sprintf("kubectl -n %s: it writes its own authority into its webhooks when it starts, unless cert-manager is to do that",
 		strings.Replace(manager.Deployment, "/", " rollout restart deployment/", 1))
+	// A CustomResourceDefinition takes all objects of its kind with it.
+	if kind, called, _ := strings.Cut(first.Registration, " "); strings.HasSuffix(kind, "WebhookConfiguration") {
+		finding.Mend += fmt.Sprintf("; or, where an earlier installation left it: kubectl delete %s %s", strings.ToLower(kind), called)
+	}
 	return finding
 }
 

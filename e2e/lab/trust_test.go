@@ -90,6 +90,19 @@ func TestWhatCannotBeComparedIsANoteAndNotWrong(t *testing.T) {
 	}
 }
 
+func TestOnlyARegistrationThatHoldsNothingIsToBeDeleted(t *testing.T) {
+	const host = "jobset-webhook-service.jobset-system.svc"
+	other, _ := signed(host, until)
+	for at, deletes := range []bool{true, false} {
+		trust := trusting(host)
+		trust.Hooks[at].CABundle = other
+		finding := trusted("JobSet", Manager{Deployment: "jobset-system/jobset-controller-manager"}, trust)
+		if strings.Contains(finding.Mend, "kubectl delete mutatingwebhookconfiguration mutate") != deletes || strings.Contains(finding.Mend, "delete customresourcedefinition") {
+			t.Errorf("%s: %s", trust.Hooks[at].Registration, finding.Mend)
+		}
+	}
+}
+
 func TestManyWebhooksOfOneRegistrationAreToldOnce(t *testing.T) {
 	const host = "kueue-webhook-service.kueue-system.svc"
 	trust := trusting(host)
