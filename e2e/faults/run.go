@@ -180,14 +180,23 @@ func (r *Run) broken(ctx context.Context, world *lab.World, injection *Injection
 	if err != nil || len(left) > 0 {
 		return firstOf(left), err
 	}
-	there, err := world.Inventory(ctx)
-	if err != nil {
-		return "the namespace could not be looked at: " + err.Error(), nil
-	}
-	if !slices.Equal(there, r.empty) {
-		return fmt.Sprintf("there is %v in the namespace, and there was %v", there, r.empty), nil
+	if says := r.strange(ctx, world); says != "" {
+		return says, nil
 	}
 	return lab.WrongWorld(lab.Preflight(world.Survey(ctx), world.Pins)), nil
+}
+
+// strange tells what is in the namespace and does not belong there. A cluster
+// that cannot be looked at yet, such as after a restart of Kueue, is no error.
+func (r *Run) strange(ctx context.Context, world *lab.World) string {
+	there, err := world.Inventory(ctx)
+	switch {
+	case err != nil:
+		return "the namespace could not be looked at: " + err.Error()
+	case !slices.Equal(there, r.empty):
+		return fmt.Sprintf("there is %v in the namespace, and there was %v", there, r.empty)
+	}
+	return ""
 }
 
 // walk walks every step at the end: the strongest proof that all was mended.
