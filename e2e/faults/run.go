@@ -88,7 +88,7 @@ func (r *Run) begin(ctx context.Context) error {
 	if wrong := lab.WrongWorld(lab.Preflight(site, world.Pins)); wrong != "" {
 		return fmt.Errorf("only a whole lab can be broken. %s", wrong)
 	}
-	if _, err := world.Freshen(ctx); err != nil {
+	if err := world.Freshen(ctx); err != nil {
 		return err
 	}
 	if r.empty, err = world.Inventory(ctx); err != nil {
@@ -165,8 +165,7 @@ func (r *Run) mend(ctx context.Context, injection *Injection, folder string) err
 	if connected != nil {
 		return errors.Join(err, connected)
 	}
-	_, left := world.Freshen(ctx)
-	if err := errors.Join(err, left); err != nil {
+	if err := errors.Join(err, world.Freshen(ctx)); err != nil {
 		return err
 	}
 	return injection.until(ctx, "the proof that the lab is whole", func(ctx context.Context) (string, error) {
@@ -181,14 +180,23 @@ func (r *Run) broken(ctx context.Context, world *lab.World, injection *Injection
 	if err != nil || len(left) > 0 {
 		return firstOf(left), err
 	}
-	there, err := world.Inventory(ctx)
-	if err != nil {
-		return "the namespace could not be looked at: " + err.Error(), nil
-	}
-	if !slices.Equal(there, r.empty) {
-		return fmt.Sprintf("there is %v in the namespace, and there was %v", there, r.empty), nil
+	if says := r.strange(ctx, world); says != "" {
+		return says, nil
 	}
 	return lab.WrongWorld(lab.Preflight(world.Survey(ctx), world.Pins)), nil
+}
+
+// strange tells what is in the namespace and does not belong there. A cluster
+// that cannot be looked at yet, such as after a restart of Kueue, is no error.
+func (r *Run) strange(ctx context.Context, world *lab.World) string {
+	there, err := world.Inventory(ctx)
+	switch {
+	case err != nil:
+		return "the namespace could not be looked at: " + err.Error()
+	case !slices.Equal(there, r.empty):
+		return fmt.Sprintf("there is %v in the namespace, and there was %v", there, r.empty)
+	}
+	return ""
 }
 
 // walk walks every step at the end: the strongest proof that all was mended.

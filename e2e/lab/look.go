@@ -75,8 +75,8 @@ func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 		return nil, err
 	}
 	snapshot.Devices, snapshot.DevicesUnseen = w.devices.look(ctx, w, snapshot.GPUResource, snapshot.Pods)
-	snapshot.Controllers = w.controllers(ctx)
 	snapshot.remember(w.recorder, events.Items)
+	snapshot.Controllers = w.controllers(ctx)
 	snapshot.trim()
 	return snapshot, nil
 }

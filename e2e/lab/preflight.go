@@ -20,8 +20,9 @@ func Preflight(site *Site, pins fixtures.Pins) []Finding {
 		findings = append(findings, Finding{What: "reading", Says: err.Error(),
 			Mend: "the kubeconfig must let its user read everything and write in namespace " + pins.Namespace})
 	}
-	// Kueue before JobSet, whose dry run passes Kueue's webhooks too, and a queue
-	// before what leads to it: the first that is wrong is the one told first.
+	// What is told first is the first that is wrong, so causes stand before what
+	// they bring about: Kueue before JobSet, whose dry run passes Kueue's webhooks
+	// too; a quota before the devices that it hands out, and before what leads to it.
 	return append(findings,
 		oneNode(site.Nodes),
 		nodeNamed(site.Nodes, site.Machine),
@@ -33,8 +34,6 @@ func Preflight(site *Site, pins fixtures.Pins) []Finding {
 		trusted("JobSet", site.JobSet, site.JobSetTrust),
 		jobSetsQueued(site),
 		gpuNamed(site.ClusterQueue, pins),
-		devicesOffered(site, pins),
-		devicesFree(site.Holders),
 		namespaceThere(site, pins),
 		limitsLeave(site, pins),
 		dnsAnswers(site, pins),
@@ -42,6 +41,8 @@ func Preflight(site *Site, pins fixtures.Pins) []Finding {
 		flavorFits(site, pins),
 		quotaStands(site.ClusterQueue, pins),
 		queueLeads(site.LocalQueue, pins),
+		devicesOffered(site, pins),
+		devicesFree(site.Holders),
 		workDirFree(site),
 	)
 }

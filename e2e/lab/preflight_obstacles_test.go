@@ -66,7 +66,7 @@ func TestPreflightTellsWhatStandsInTheWay(t *testing.T) {
 		"an unhealthy device": {func(s *Site) {
 			s.Nodes[0].Status.Capacity = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("4")}
 			s.Nodes[0].Status.Allocatable["nvidia.com/gpu"] = resource.MustParse("3")
-		}, []string{"3 × nvidia.com/gpu allocatable (1 of 4 are not healthy)"}},
+		}, []string{"3 × nvidia.com/gpu allocatable", "3 × nvidia.com/gpu allocatable (1 of 4 are not healthy)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			site := theLab(pins)

@@ -77,8 +77,6 @@ func TestTheWholeListOfTheLab(t *testing.T) {
  ✓  JobSet's trust  2 webhooks take the certificate of secret jobset-system/webhook-server-cert, valid until 2199-01-01
  ✓  integration     Kueue suspends a JobSet that is to be queued
  ✓  GPU's name      nvidia.com/gpu, in the ClusterQueue and in the learner's files
- ✓  GPUs            4 × nvidia.com/gpu allocatable, for a quota of 3
- ✓  GPUs free       no other pod holds one
  ✓  namespace       ml holds no JobSet of anybody else's
  ✓  limits          ml has none
  ✓  DNS             kube-system/kube-dns leads to 1 ready endpoint
@@ -86,6 +84,8 @@ func TestTheWholeListOfTheLab(t *testing.T) {
  ✓  flavor          a node has the labels that it asks for
  ✓  ClusterQueue    ml, 3 × nvidia.com/gpu, Active
  ✓  LocalQueue      lq → ml, Active
+ ✓  GPUs            4 × nvidia.com/gpu allocatable, for a quota of 3
+ ✓  GPUs free       no other pod holds one
  ✓  work directory  no file of anybody else's where the steps write
 `
 	if told := Findings(Preflight(theLab(pins), pins)) + "\n"; told != list {
