@@ -81,7 +81,7 @@ func (a asked) judge(err error) error {
 		return &told{fmt.Sprintf("%s has given too much to this address already, and no %s now (%s)", a.host, a.what, code),
 			"log in, which raises the limit: docker login " + a.host + "; or " + Elsewhere, err}
 	case code >= http.StatusInternalServerError || code == http.StatusRequestTimeout:
-		return passing{fmt.Errorf("%s answered %s", a.host, code)}
+		return passing{fmt.Errorf("%s answered %w", a.host, code)}
 	case code != 0:
 		return &told{fmt.Sprintf("%s answered %s, asked for %s", a.host, code, a.what), Elsewhere, err}
 	case errors.As(err, &certificate):
