@@ -59,7 +59,10 @@ var _ = vary(6, variations{
 		{"one pod Pending", func(s *lab.Snapshot) {
 			waits(pod(s, "train-worker-0-1"), "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
 		}},
-		{"two pods on one device", func(s *lab.Snapshot) { s.Devices[lastWorker(s)] = s.Devices[pod(s, "train-worker-0-0").Name] }},
+		{"two pods on one device", func(s *lab.Snapshot) {
+			s.Devices[pod(s, "train-leader").Name] = "gpu-0"
+			s.Devices[pod(s, "train-worker-0-0").Name], s.Devices[lastWorker(s)] = "gpu-1", "gpu-1"
+		}},
 		{"a pod without a device", func(s *lab.Snapshot) { s.Devices[lastWorker(s)] = "" }},
 		{"a device that nobody could see", func(s *lab.Snapshot) {
 			delete(s.Devices, lastWorker(s))
