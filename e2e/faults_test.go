@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -37,7 +39,13 @@ func faultsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		settings, err := lab.ReadSettings(given.getenv, root)
+		settings, err := lab.ReadSettings(func(variable string) string {
+			if variable == "LAB_WORKDIR" {
+				// Nobody's files but those of the walks on the broken lab are looked at.
+				return filepath.Join(cmp.Or(given.getenv("LAB_REPORTS"), filepath.Join(root, ".lab")), "faults", "gsb-jobset")
+			}
+			return given.getenv(variable)
+		}, root)
 		if err != nil {
 			return err
 		}

@@ -36,6 +36,18 @@ func judge(f Fault, run lab.Verdict, took time.Duration) string {
 	return ""
 }
 
+// after is a result once the lab was mended, or could not be: a fault that was
+// caught and is still there fails the run all the same.
+func (r Result) after(interrupted bool, unmended error) Result {
+	if interrupted {
+		r.Wrong = "it was interrupted"
+	}
+	if unmended != nil {
+		r.Wrong = joined(r.Wrong, "the lab is not mended: "+unmended.Error())
+	}
+	return r
+}
+
 // told is who told first that something is wrong, and what was told: of the
 // preflight, the first wrong finding alone, so that words that stand beside it
 // for what is right do not count.

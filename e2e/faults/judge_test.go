@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,23 @@ func TestAFaultThatIsNotToldAsItMustFails(t *testing.T) {
 		if wrong := judge(quota, run.verdict, run.took); !strings.Contains(wrong, run.says) {
 			t.Errorf("%s: %q is not in %q", name, run.says, wrong)
 		}
+	}
+}
+
+func TestAFaultThatIsNotMendedFailsThoughItWasCaught(t *testing.T) {
+	caught := Result{Fault: "quota-2", CaughtBy: "preflight"}
+	if r := caught.after(false, nil); r.Wrong != "" {
+		t.Errorf("it was caught and mended, and it fails: %s", r.Wrong)
+	}
+	if r := caught.after(false, errors.New("ClusterQueue ml is not as it was")); r.Wrong != "the lab is not mended: ClusterQueue ml is not as it was" {
+		t.Errorf("it is still there, and what is told is %q", r.Wrong)
+	}
+	if r := caught.after(true, nil); r.Wrong != "it was interrupted" {
+		t.Errorf("it was interrupted, and what is told is %q", r.Wrong)
+	}
+	late := Result{Wrong: "it was told too late"}
+	if r := late.after(false, errors.New("x")); r.Wrong != "it was told too late; the lab is not mended: x" {
+		t.Errorf("of two things one is told: %q", r.Wrong)
 	}
 }
 

@@ -122,13 +122,7 @@ func (r *Run) one(ctx context.Context, fault Fault) (result Result, mended bool)
 	defer cancel()
 	err := r.mend(healing, injection, folder)
 	result.HealedIn = time.Since(began).Seconds()
-	if ctx.Err() != nil {
-		result.Wrong = "it was interrupted"
-	}
-	if err != nil {
-		result.Wrong = joined(result.Wrong, "the lab is not mended: "+err.Error())
-	}
-	return result, err == nil
+	return result.after(ctx.Err() != nil, err), err == nil
 }
 
 func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injection, folder string, result *Result) {
