@@ -76,14 +76,14 @@ func (l *Lab) imageSet(ctx context.Context, say func(string)) (come, error) {
 		return come{}, fmt.Errorf("LAB_IMAGES is %q; it can be auto, registry or source", setting)
 	}
 	if set, found, err := pull.Cached(); found || err != nil {
-		return come{set: set, how: "from the cache"}, err
+		return come{set: set, how: set.How()}, err
 	}
 	inputs, err := build.Inputs()
 	if err != nil {
 		return come{}, err
 	}
 	if set, found, err := l.cache().Loaded(images.Source, inputs); found || err != nil {
-		return come{set: set, how: "from a loaded archive"}, err
+		return come{set: set, how: set.How()}, err
 	}
 	say("asking the registries")
 	answers := pull.Client().Probe(ctx, pull.Sources)
@@ -97,7 +97,7 @@ func (l *Lab) imageSet(ctx context.Context, say func(string)) (come, error) {
 
 func built(ctx context.Context, build source.Builder) (come, error) {
 	set, spent, err := build.Build(ctx)
-	c := come{set: set, how: "from the cache"}
+	c := come{set: set, how: set.How()}
 	if len(spent) > 0 {
 		var parts []string
 		for _, part := range spent {
@@ -113,7 +113,7 @@ func built(ctx context.Context, build source.Builder) (come, error) {
 func (l *Lab) pulled(ctx context.Context, pull registry.Puller, say func(string)) (come, error) {
 	set, found, err := pull.Cached()
 	if found || err != nil {
-		return come{set: set, how: "from the cache"}, err
+		return come{set: set, how: set.How()}, err
 	}
 	say("asking the registries")
 	answers := pull.Client().Probe(ctx, pull.Sources)

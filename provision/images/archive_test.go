@@ -57,6 +57,8 @@ func TestASavedSetIsLoadedAsItWas(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(said).To(ContainElement("unpacking node.tar: 2 of 3 MB"))
 		g.Expect(loaded.From).To(Equal(set.From))
+		g.Expect(loaded.How()).To(Equal("from a loaded archive"))
+		g.Expect(set.How()).To(Equal("from the cache"))
 		for _, part := range []string{"node.tar", "jobset.yaml", "kueue.yaml", "fake-gpu.yaml"} {
 			was, err := os.ReadFile(filepath.Join(filepath.Dir(set.Archive), part))
 			g.Expect(err).NotTo(HaveOccurred())

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Mode is how a set is come by, as LAB_IMAGES says it.
@@ -131,6 +132,14 @@ func (c Cache) Loaded(mode Mode, inputs Key) (Set, bool, error) {
 	}
 	set, err := Read(dir)
 	return set, err == nil, err
+}
+
+// How says, for the list, how a finished set came to be on this machine.
+func (s Set) How() string {
+	if strings.HasPrefix(filepath.Base(filepath.Dir(s.Archive)), loadedName(s.Mode)) {
+		return "from a loaded archive"
+	}
+	return "from the cache"
 }
 
 func loadedName(mode Mode) string { return "loaded-" + string(mode) }
