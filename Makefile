@@ -104,15 +104,16 @@ $(STANDIN):
 WALK = $(SUITE) run
 PARTLY = || [ $$? -eq 3 ]
 
-# What was asked for is looked at before a lab is made for it.
+# What was asked for is looked at before a lab is made for it. The lab goes whole,
+# so the walk need not take away what it made in it (--keep).
 e2e: $(LAB) $(SUITE)
 	@$(SUITE) plan >/dev/null
-	@$(LAB) with -- $(WALK) $(PARTLY)
+	@$(LAB) with -- $(WALK) --keep $(PARTLY)
 
 # Where no registry answers, one on the loopback address stands in, with what the
 # source build makes cut up as releases are: the registry mode is tried whole.
 e2e-registry: $(LAB) $(SUITE) $(STANDIN)
-	@LAB_IMAGES=registry $(STANDIN) -- $(LAB) with -- $(WALK) $(PARTLY)
+	@LAB_IMAGES=registry $(STANDIN) -- $(LAB) with -- $(WALK) --keep $(PARTLY)
 
 up: $(LAB)
 	@exec $(LAB) up
