@@ -53,12 +53,12 @@ SHELL := /bin/bash
 
 LAB_NAME ?= gsb-jobset
 LAB_KUBECONFIG ?= $(CURDIR)/.lab/$(LAB_NAME).kubeconfig
-export LAB_NAME LAB_ENGINE LAB_IMAGES LAB_MIRROR LAB_WORKDIR LAB_REPORTS LAB_IMAGE KEEP FRESH STEP
 # The reports and files of a lab of another name lie apart, so that two do not meet.
 ifneq ($(LAB_NAME),gsb-jobset)
 LAB_REPORTS ?= $(CURDIR)/.lab/$(LAB_NAME)
 LAB_WORKDIR ?= $(LAB_REPORTS)/gsb-jobset
 endif
+export LAB_NAME LAB_ENGINE LAB_IMAGES LAB_MIRROR LAB_WORKDIR LAB_REPORTS LAB_IMAGE KEEP FRESH STEP
 REPORTS = $(or $(LAB_REPORTS),.lab)
 
 # One set of build flags, provision/source's too, so that the programs of the node
