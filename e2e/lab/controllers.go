@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -43,7 +44,7 @@ func (w *World) controllers(ctx context.Context) []Controller {
 // that fell over does. What runs already runs on without either.
 func (j JobSet) heldByController() HoldUp {
 	for _, controller := range j.snapshot.Controllers {
-		needed := j.lacksJobs() || j.heldByCreation() != ""
+		needed := j.lacksJobs() || j.heldByCreation() != "" || j.hasEndingJob()
 		if controller.Name == "Kueue" {
 			needed = needed || j.waitsForQuota()
 		} else {
@@ -82,11 +83,22 @@ func (j JobSet) awaitsReaction() bool {
 	return false
 }
 
-func jobEnded(job *batchv1.Job) bool {
-	for _, condition := range job.Status.Conditions {
-		if (condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed) && condition.Status == corev1.ConditionTrue {
+// hasEndingJob tells that a Job is to end and has not. The Job controller first
+// lets go of its pods, and a webhook that nobody serves refuses it that.
+func (j JobSet) hasEndingJob() bool {
+	for _, job := range j.jobs() {
+		if jobIs(&job, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet) && !jobEnded(&job) {
 			return true
 		}
 	}
 	return false
+}
+
+func jobEnded(job *batchv1.Job) bool { return jobIs(job, batchv1.JobComplete, batchv1.JobFailed) }
+
+// jobIs tells whether one of these conditions of a Job is true.
+func jobIs(job *batchv1.Job, kinds ...batchv1.JobConditionType) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(condition batchv1.JobCondition) bool {
+		return slices.Contains(kinds, condition.Type) && condition.Status == corev1.ConditionTrue
+	})
 }

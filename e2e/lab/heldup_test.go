@@ -59,7 +59,8 @@ func (s *Snapshot) away(controller int, why string) {
 }
 
 func (s *Snapshot) jobFailed() {
-	s.Jobs[0].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+	s.Jobs[0].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue},
+		{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
 }
 
 func TestWhatGoesOnIsNotHeldUp(t *testing.T) {
@@ -151,6 +152,10 @@ func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
 			"controller of train", []string{"the JobSet controller"}},
 		"no JobSet controller, and no Job": {onItsWayJobSet, func(s *Snapshot) { s.Jobs = nil; s.away(0, "fell over") },
 			"controller of train", []string{"the JobSet controller"}},
+		"no Kueue, whose webhook keeps a Job from ending": {onItsWayJobSet, func(s *Snapshot) {
+			s.Jobs[0].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue}}
+			s.away(1, scaledToNone)
+		}, "controller of train", []string{"the Kueue controller"}},
 		"no Kueue, and it must be asked": {queuedJobSet, func(s *Snapshot) { s.away(1, scaledToNone) }, "controller of train", []string{"the Kueue controller"}},
 		"no Kueue, whose webhook is in the way of a pod": {onItsWayJobSet, func(s *Snapshot) {
 			s.Pods = nil
