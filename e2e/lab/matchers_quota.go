@@ -85,12 +85,6 @@ func (w Workload) uncovered() []string {
 	if queue == nil || w.of.live == nil {
 		return nil
 	}
-	covered := map[corev1.ResourceName]bool{}
-	for _, group := range queue.Spec.ResourceGroups {
-		for _, resource := range group.CoveredResources {
-			covered[resource] = true
-		}
-	}
 	lacking := map[string]bool{}
 	for _, role := range w.of.live.Spec.ReplicatedJobs {
 		pod := role.Template.Spec.Template.Spec
@@ -98,7 +92,7 @@ func (w Workload) uncovered() []string {
 			// A limit without a request is a request too.
 			for _, asked := range []corev1.ResourceList{container.Resources.Requests, container.Resources.Limits} {
 				for resource := range asked {
-					if !covered[resource] {
+					if !covers(queue, resource) {
 						lacking[string(resource)] = true
 					}
 				}
