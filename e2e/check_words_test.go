@@ -3,8 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -65,7 +63,7 @@ func TestCheckHasTwoSentencesForEveryRefusal(t *testing.T) {
 				wellSaid(t, wrong.name, refusal.Words)
 				fmt.Fprintf(&told, "## %s\n%s\n%s\n\n", wrong.name, refusal.Words.KO, refusal.Words.EN)
 			}
-			goldenWords(t, fmt.Sprintf("step%d.txt", step.Number), told.String())
+			goldenFile(t, fmt.Sprintf("check/step%d.txt", step.Number), told.String())
 		})
 	}
 }
@@ -100,7 +98,7 @@ func TestCheckNeedsNoHistory(t *testing.T) {
 			}
 		}
 	}
-	goldenWords(t, "unseen.txt", unseen.String())
+	goldenFile(t, "check/unseen.txt", unseen.String())
 }
 
 func TestCheckRefusesEveryMistake(t *testing.T) {
@@ -114,7 +112,7 @@ func TestCheckRefusesEveryMistake(t *testing.T) {
 		wellSaid(t, mistake.Name, grade.Words)
 		fmt.Fprintf(&told, "## %s (step %d)\n%s\n%s\n\n", mistake.Name, mistake.Step, grade.KO, grade.EN)
 	}
-	goldenWords(t, "mistakes.txt", told.String())
+	goldenFile(t, "check/mistakes.txt", told.String())
 }
 
 // A whole output, for a person and for a platform.
@@ -129,21 +127,6 @@ func TestCheckTellsTheWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goldenWords(t, "whole.txt", grading.String()+"\n")
-	goldenWords(t, "whole.json", string(content)+"\n")
-}
-
-// goldenWords compares with a file in testdata/check, or writes it.
-func goldenWords(t *testing.T, name, found string) {
-	t.Helper()
-	path := filepath.Join("testdata", "check", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(found), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if wanted, err := testdata.ReadFile("testdata/check/" + name); err != nil || string(wanted) != found {
-		t.Errorf("what a learner is told differs from %s (go test ./e2e -run '^TestCheck' -update writes it); it is now:\n%s", path, found)
-	}
+	goldenFile(t, "check/whole.txt", grading.String()+"\n")
+	goldenFile(t, "check/whole.json", string(content)+"\n")
 }

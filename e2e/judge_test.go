@@ -172,14 +172,20 @@ func same(t *testing.T, a, b *lab.Snapshot) bool {
 // golden compares with a file in testdata/messages, or writes it.
 func golden(t *testing.T, name, found string) {
 	t.Helper()
-	path := filepath.Join("testdata", "messages", name)
+	goldenFile(t, "messages/"+name, found)
+}
+
+// goldenFile is golden for a file anywhere below testdata.
+func goldenFile(t *testing.T, name, found string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
 	if *update {
 		if err := os.WriteFile(path, []byte(found), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if string(read(t, "messages/"+name)) != found {
-		t.Errorf("the messages differ from %s (go test ./e2e -run '^TestJudge' -update writes it); they are now:\n%s", path, found)
+	if wanted, err := testdata.ReadFile("testdata/" + name); err != nil || string(wanted) != found {
+		t.Errorf("what is told differs from %s (go test ./e2e -update writes it); it is now:\n%s", path, found)
 	}
 }

@@ -9,13 +9,10 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
-
-	"gsb.test/jobset-e2e/fixtures"
 )
 
 // dnsService is the Service that a conformant cluster's DNS answers at, in
@@ -146,19 +143,8 @@ func (w *World) surveyDNS(ctx context.Context, o *Obstacles) error {
 // dryRunQueued asks for the JobSet of step 6 without making one. Whether it is
 // answered at all the preflight's other dry runs tell.
 func (w *World) dryRunQueued(ctx context.Context) *jobsetv1.JobSet {
-	content, err := fixtures.Read("steps/train.yaml")
+	asked, err := w.dryRun(ctx, "steps/train.yaml")
 	if err != nil {
-		return nil
-	}
-	var asked unstructured.Unstructured
-	if err := yaml.Unmarshal(content, &asked.Object); err != nil {
-		return nil
-	}
-	asked.SetName("")
-	asked.SetGenerateName("preflight-")
-	ctx, cancel := brief(ctx)
-	defer cancel()
-	if err := w.client.Create(ctx, &asked, client.DryRunAll); err != nil {
 		return nil
 	}
 	answer, err := asked.MarshalJSON()

@@ -158,19 +158,26 @@ func (w *World) surveyOccupants(ctx context.Context, site *Site) error {
 // dryRunJobSet asks for a JobSet of step 1 without making one: it goes through
 // the webhooks of JobSet and of Kueue as a real one does.
 func (w *World) dryRunJobSet(ctx context.Context) error {
-	content, err := w.fixture("steps/hello.yaml")
+	_, err := w.dryRun(ctx, "steps/hello.yaml")
+	return err
+}
+
+// dryRun returns what the API server would make of a fixture, under a name that
+// nobody has.
+func (w *World) dryRun(ctx context.Context, fixture string) (*unstructured.Unstructured, error) {
+	content, err := w.fixture(fixture)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var jobSet unstructured.Unstructured
-	if err := yaml.Unmarshal(content, &jobSet.Object); err != nil {
-		return err
+	asked := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(content, &asked.Object); err != nil {
+		return nil, err
 	}
-	jobSet.SetName("")
-	jobSet.SetGenerateName("preflight-")
+	asked.SetName("")
+	asked.SetGenerateName("preflight-")
 	ctx, cancel := brief(ctx)
 	defer cancel()
-	return w.client.Create(ctx, &jobSet, client.DryRunAll)
+	return asked, w.client.Create(ctx, asked, client.DryRunAll)
 }
 
 func (w *World) dryRunFlavor(ctx context.Context) error {
