@@ -38,8 +38,8 @@ LAB_KUBECONFIG ?= $(CURDIR)/.lab/$(LAB_NAME).kubeconfig
 export LAB_NAME LAB_ENGINE LAB_WORKDIR LAB_REPORTS KEEP STEP
 # The reports and files of a lab of another name lie apart, so that two do not meet.
 ifneq ($(LAB_NAME),gsb-jobset)
-LAB_REPORTS ?= $(CURDIR)/.lab/$(LAB_NAME)
-LAB_WORKDIR ?= $(LAB_REPORTS)/gsb-jobset
+LAB_REPORTS := $(or $(LAB_REPORTS),$(CURDIR)/.lab/$(LAB_NAME))
+LAB_WORKDIR := $(or $(LAB_WORKDIR),$(LAB_REPORTS)/gsb-jobset)
 endif
 REPORTS = $(or $(LAB_REPORTS),.lab)
 
