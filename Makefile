@@ -55,8 +55,8 @@ LAB_NAME ?= gsb-jobset
 LAB_KUBECONFIG ?= $(CURDIR)/.lab/$(LAB_NAME).kubeconfig
 # The reports and files of a lab of another name lie apart, so that two do not meet.
 ifneq ($(LAB_NAME),gsb-jobset)
-LAB_REPORTS ?= $(CURDIR)/.lab/$(LAB_NAME)
-LAB_WORKDIR ?= $(LAB_REPORTS)/gsb-jobset
+LAB_REPORTS := $(or $(LAB_REPORTS),$(CURDIR)/.lab/$(LAB_NAME))
+LAB_WORKDIR := $(or $(LAB_WORKDIR),$(LAB_REPORTS)/gsb-jobset)
 endif
 export LAB_NAME LAB_ENGINE LAB_IMAGES LAB_MIRROR LAB_WORKDIR LAB_REPORTS LAB_IMAGE KEEP FRESH STEP
 REPORTS = $(or $(LAB_REPORTS),.lab)
