@@ -114,3 +114,16 @@ func TestTheSourcesAreTheLabsAndKinds(t *testing.T) {
 		g.Expect(err).To(MatchError(ContainSubstring(says)))
 	}
 }
+
+// The labs that the nightly workflow walks beside the pinned one.
+func TestTheNightsLabsCanBeRead(t *testing.T) {
+	g := NewWithT(t)
+	labs, err := filepath.Glob("../../.ci/labs/*.yaml")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(labs).NotTo(BeEmpty())
+	for _, lab := range labs {
+		mirrors, err := ReadMirrors(lab)
+		g.Expect(err).NotTo(HaveOccurred(), lab)
+		g.Expect(mirrors).NotTo(Equal(Mirrors{}), lab)
+	}
+}
