@@ -130,6 +130,7 @@ func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injecti
 		result.Wrong = "it could not be made: " + err.Error()
 		return
 	}
+	r.letWebhooksAnswer(ctx, injection)
 	meanwhile := begin(ctx, injection, fault.During)
 	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig}.run(ctx, folder, fault.Step)
 	made, undone := meanwhile.end()
