@@ -63,7 +63,7 @@ func TestAnImagesNameIsLookedAtBeforeAnyStep(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	values["LAB_IMAGE"], values["KEEP"], values["FRESH"] = "busybox:1", "1", "yes"
-	if settings, err := ReadSettings(environment(values), t.TempDir()); err != nil || settings.Image != "busybox:1" || !settings.Keep || settings.Fresh {
+	if settings, err := ReadSettings(environment(values), checkout(t)); err != nil || settings.Image != "busybox:1" || !settings.Keep || settings.Fresh {
 		t.Errorf("%+v, %v", settings, err)
 	}
 }
