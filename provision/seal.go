@@ -18,9 +18,12 @@ import (
 //
 // The way out that a rule sees is the one chosen before a Service address is
 // translated, so what goes to the node itself or to its pods is let through by
-// the address it is translated to.
+// the address it is translated to. A pod that is gone has no route of its own any
+// more, and what still goes to its address would take the default route, so the
+// pods' addresses as a whole are made unreachable; those that are there lie in front.
 const sealScript = `#!/bin/sh
 set -eu
+ip route replace unreachable ` + source.PodSubnet + `
 for tables in iptables ip6tables; do
 	"$tables" -w -L -n >/dev/null 2>&1 || continue # no such protocol on this host: nothing to seal
 	"$tables" -w -N LAB-SEAL 2>/dev/null || "$tables" -w -F LAB-SEAL
