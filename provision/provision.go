@@ -102,7 +102,8 @@ func (m *making) step(name string, do work) env.Func {
 // controllers are the steps from a bare cluster to the lab.
 func (m *making) controllers() []env.Func {
 	return []env.Func{
-		parallel(m.step("GPUs", m.promise(gpus)), m.step("JobSet", m.promise(jobSet)), m.step("Kueue", m.promise(kueue))),
+		parallel(m.step("image", m.promise(stepsImage)), m.step("GPUs", m.promise(gpus)),
+			m.step("JobSet", m.promise(jobSet)), m.step("Kueue", m.promise(kueue))),
 		m.step("queues", m.promise(queues)),
 	}
 }
