@@ -22,11 +22,15 @@
 #   make bench    time the lab's coming up, our way against the plain way
 #   make record   walk a lab, and renew from it the snapshots that the tests judge
 #
-#   make dist     the suite as one static program, to carry into a lab's VM
+#   make dist     the suite as a static program to carry into a lab's VM, amd64 and arm64
 #   make gate     a release's gate: walk the lab that LAB_KUBECONFIG names, or the one
 #                 on the machine that SSH=user@host names; partial is failed
 #   make repeat   make a lab, walk it N=10 times, tell flakes from what is broken
 #   make summary  what the last run said, as Markdown
+#   make report-issue        an issue about a failed night, opened or updated
+#   make dist-proof          the program of make dist walks from an empty container
+#   make gate-proof          the gate through a real SSH server on the loopback address
+#   make two-labs            two labs of this checkout walked at the same time
 #
 #   KEEP=1                 leave the lab standing after make e2e, or after a failure;
 #                          and leave in it what a walk made, which otherwise goes
@@ -43,6 +47,7 @@
 #   LAB_KUBECONFIG=/path   walk on another lab that stands, whoever made it
 #   LAB_IMAGE=name         an image that an air-gapped lab has, in place of the steps' own
 #   LAB_WORKDIR=/path      the folder that stands for /root/gsb-jobset
+#   LAB_REPORTS=/path      where the reports and the evidence go
 #
 # Needed: Go 1.26, make and, where no image registry answers, Debian 12 and root.
 # What else is missing, `make e2e` installs and says so.
@@ -205,7 +210,7 @@ bench: $(LAB)
 
 # The GPUs on a real kubelet; TestGPUsOnTheLab says what is proven.
 gpus: $(LAB)
-	@exec $(LAB) with -- go test -count=1 -run TestGPUsOnTheLab -v ./provision
+	@exec $(LAB) with -- $(GO) test -count=1 -run TestGPUsOnTheLab -v ./provision
 
 # The recordings are built into the test program, so the messages about them are
 # written by another run of it. Read what git diff shows of both.
@@ -219,5 +224,5 @@ record: $(LAB) $(SUITE)
 foreign: foreign-kind foreign-plain
 
 foreign-%: $(LAB) $(SUITE)
-	@go build -o .lab/bin/kind sigs.k8s.io/kind
-	@exec env LAB_NAME=foreign-$* $(LAB) beside .ci/foreign/run $*
+	@$(GO) build -o .lab/bin/kind sigs.k8s.io/kind
+	@exec env LAB_NAME=foreign-$* LAB_IMAGES=source $(LAB) beside .ci/foreign/run $*

@@ -31,7 +31,8 @@ func TestRecord(t *testing.T) {
 	if *record == "" {
 		t.Skip("no -record: make record runs this")
 	}
-	recordings := map[string]string{"walked.yaml": "step8-report"}
+	last := lab.Steps()[len(lab.Steps())-1]
+	recordings := map[string]string{"walked.yaml": fmt.Sprintf("step%d-%s", last.Number, last.Name)}
 	for _, mistake := range lab.Mistakes() {
 		recordings["mistakes/"+mistake.Name+".yaml"] = "mistake-" + mistake.Name
 	}

@@ -21,7 +21,7 @@ import (
 // whole refusal must be what testdata/messages has; read those files aloud. One that
 // is right but different must pass. Their names are what `lab-e2e list` tells.
 
-var update = flag.Bool("update", false, "write testdata/messages anew")
+var update = flag.Bool("update", false, "write what testdata/messages and testdata/check hold anew")
 
 // A variation is one change of the walked lab.
 type variation struct {

@@ -31,7 +31,7 @@ func (l *Lab) Beside(ctx context.Context, args []string) error {
 	m.list.close()
 	programs, err := filepath.Glob(filepath.Join(l.Folder, "images", "programs-*", "kubernetes"))
 	if err != nil || len(programs) == 0 {
-		return fmt.Errorf("the programs of the node are not cached below %s (%w): remove that folder's images, and they are built anew", l.Folder, os.ErrNotExist)
+		return fmt.Errorf("the programs of the node are not cached below %s (%w): LAB_IMAGES=source make foreign builds them", l.Folder, os.ErrNotExist)
 	}
 	for name, value := range map[string]string{
 		"LAB_ENGINE":     m.engine.name,

@@ -80,8 +80,8 @@ func targets(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	var found []string
-	for _, match := range regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`).FindAllStringSubmatch(string(content), -1) {
-		found = append(found, match[1])
+	for _, match := range regexp.MustCompile(`(?m)^([a-z][a-z0-9 -]*):`).FindAllStringSubmatch(string(content), -1) {
+		found = append(found, strings.Fields(match[1])...)
 	}
 	return found
 }

@@ -11,7 +11,8 @@ var promised = []string{
 	"namespaceselector-null", "strictfifo-blocked", "kueue-without-jobset", "kueue-down", "jobset-down", "wrong-cabundle",
 	"jobset-other-version", "device-plugin-gone", "two-devices", "unhealthy-device", "coredns-down", "dns-denied",
 	"limitrange-cpu", "resourcequota-pods", "image-missing", "node-cordoned", "leftover-hello", "leftover-gpu-pod",
-	"jobset-never-restarts",
+	"jobset-never-restarts", "kueue-goes-away", "localqueue-on-hold", "namespace-restricted", "node-tainted", "quota-held",
+	"resourcequota-used-up",
 }
 
 func TestEveryPromisedFaultIsInTheCatalogue(t *testing.T) {

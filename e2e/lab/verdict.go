@@ -49,8 +49,8 @@ type Verdict struct {
 
 // A FirstFailure is the first spec that failed, and all that it said.
 type FirstFailure struct {
-	// By is preflight, the number of a step as in "step 6", or the name of a
-	// mistake as in "mistake train-label-on-job-template".
+	// By is preflight, the number of a step as in "step 6", the name of a mistake
+	// as in "mistake train-label-on-job-template", or "the suite itself".
 	By      string `json:"by"`
 	Spec    string `json:"spec"`
 	Message string `json:"message"`
