@@ -16,6 +16,9 @@ create_cluster() {
 		    restrict_oom_score_adj = true
 		nodes:
 		- role: control-plane
+		  extraMounts:
+		  - {hostPath: $LAB_SEAL/lab-seal, containerPath: /usr/local/sbin/lab-seal, readOnly: true}
+		  - {hostPath: $LAB_SEAL/20-seal.conf, containerPath: /etc/systemd/system/kubelet.service.d/20-seal.conf, readOnly: true}
 		  kubeadmConfigPatches:
 		  - |
 		    kind: KubeletConfiguration

@@ -10,7 +10,7 @@ create_cluster() {
 	"$LAB_ENGINE" run --detach --tty --name "$node" --hostname lab-vm --net "$LAB_NAME" \
 		--privileged --cgroupns=private --env container="$LAB_ENGINE" --tmpfs /tmp --tmpfs /run \
 		--volume "$name:/var:suid,exec,dev" --volume /lib/modules:/lib/modules:ro \
-		--volume "$LAB_PROGRAMS:/programs:ro" --publish 127.0.0.1::6443/tcp "$LAB_NODE_IMAGE" >/dev/null
+		--volume "$LAB_SEAL/lab-seal:/usr/local/sbin/lab-seal:ro" --volume "$LAB_PROGRAMS:/programs:ro" --publish 127.0.0.1::6443/tcp "$LAB_NODE_IMAGE" >/dev/null
 	again 60 "$LAB_ENGINE" exec "$node" systemctl is-active containerd
 	"$LAB_ENGINE" exec -i "$node" bash -s <"$here/plain-node"
 	local address
