@@ -18,18 +18,7 @@ import (
 // kubelet says of devices is what the pods said.
 func asChecked(s *lab.Snapshot) *lab.Snapshot {
 	recorder := lab.NewRecorder()
-	for i := range s.JobSets {
-		recorder.Saw(&s.JobSets[i])
-	}
-	for i := range s.Jobs {
-		recorder.Saw(&s.Jobs[i])
-	}
-	for i := range s.Pods {
-		recorder.Saw(&s.Pods[i])
-	}
-	for i := range s.Workloads {
-		recorder.Saw(&s.Workloads[i])
-	}
+	recorder.SawAll(s)
 	s.Seen, s.ReadOnly = recorder.History(), true
 	s.Events = slices.DeleteFunc(s.Events, func(event lab.Event) bool {
 		_, there := s.Seen.Of(event.UID)

@@ -39,9 +39,8 @@ func program(args []string) int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), repeatCommand(), summaryCommand())
+	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), repeatCommand(), summaryCommand(), faultsCommand())
 	root.SetArgs(args)
-	root.AddCommand(faultsCommand())
 	err := root.Execute()
 	var told status
 	switch {

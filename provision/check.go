@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 )
 
@@ -18,20 +17,9 @@ func (l *Lab) Check(ctx context.Context, args []string) error {
 	if _, err := os.Stat(suite); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the suite's program %s is not built: make check builds it and does the same", suite)
 	}
-	command := exec.CommandContext(ctx, suite, append([]string{"check"}, args...)...)
+	var env []string
 	if os.Getenv("LAB_KUBECONFIG") == "" {
-		command.Env = append(command.Environ(), "LAB_KUBECONFIG="+l.Kubeconfig())
+		env = append(env, "LAB_KUBECONFIG="+l.Kubeconfig())
 	}
-	command.Stdout, command.Stderr = os.Stdout, os.Stderr
-	err := command.Run()
-	var status *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &status):
-		return &Ended{max(status.ExitCode(), 1)}
-	case err != nil:
-		return fmt.Errorf("running %s: %w", suite, err)
-	}
-	return nil
+	return Run(ctx, append([]string{suite, "check"}, args...), env...)
 }

@@ -41,11 +41,15 @@ func (w *World) remains(ctx context.Context, judge func(*Snapshot) string) outco
 	return ended(end, started)
 }
 
-// looking is Look, keeping what went wrong with the last look.
+// looking is Look, keeping what went wrong with the last look. Whether the
+// controllers are there only matters to a wait, so only here it is asked.
 func (w *World) looking(end *outcome) func(context.Context) (*Snapshot, error) {
 	return func(ctx context.Context) (*Snapshot, error) {
 		snapshot, err := w.Look(ctx)
 		end.blind = err
+		if err == nil {
+			snapshot.Controllers = w.controllers(ctx)
+		}
 		return snapshot, err
 	}
 }

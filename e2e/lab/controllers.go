@@ -25,6 +25,8 @@ const scaledToNone = "it is scaled to 0"
 // controllers looks after both, as far as they can be seen: where a reader's
 // rights end at the namespace, nothing is known of them and nothing is said.
 func (w *World) controllers(ctx context.Context) []Controller {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	var deployments appsv1.DeploymentList
 	if err := w.client.List(ctx, &deployments); err != nil {
 		return nil

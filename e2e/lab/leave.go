@@ -36,9 +36,6 @@ func (w *World) howToRemove() string {
 	for _, step := range Steps() {
 		names = append(names, step.JobSets...)
 	}
-	for _, mistake := range Mistakes() {
-		names = append(names, mistake.Name)
-	}
 	slices.Sort(names)
 	return fmt.Sprintf("the next run takes it away, and so does: kubectl -n %s delete jobset --ignore-not-found %s",
 		w.Pins.Namespace, strings.Join(slices.Compact(names), " "))

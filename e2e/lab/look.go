@@ -76,25 +76,13 @@ func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 	}
 	snapshot.Devices, snapshot.DevicesUnseen = w.devices.look(ctx, w, snapshot.GPUResource, snapshot.Pods)
 	snapshot.remember(w.recorder, events.Items)
-	snapshot.Controllers = w.controllers(ctx)
 	snapshot.trim()
 	return snapshot, nil
 }
 
 // remember shows the recorder all that was listed, and takes its history.
 func (s *Snapshot) remember(recorder *Recorder, events []corev1.Event) {
-	for i := range s.JobSets {
-		recorder.Saw(&s.JobSets[i])
-	}
-	for i := range s.Jobs {
-		recorder.Saw(&s.Jobs[i])
-	}
-	for i := range s.Pods {
-		recorder.Saw(&s.Pods[i])
-	}
-	for i := range s.Workloads {
-		recorder.Saw(&s.Workloads[i])
-	}
+	recorder.SawAll(s)
 	for i := range events {
 		recorder.Saw(&events[i])
 	}

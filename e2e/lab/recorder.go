@@ -47,6 +47,22 @@ func NewRecorder() *Recorder {
 	}
 }
 
+// SawAll notes the states of all objects of a snapshot.
+func (r *Recorder) SawAll(s *Snapshot) {
+	for i := range s.JobSets {
+		r.Saw(&s.JobSets[i])
+	}
+	for i := range s.Jobs {
+		r.Saw(&s.Jobs[i])
+	}
+	for i := range s.Pods {
+		r.Saw(&s.Pods[i])
+	}
+	for i := range s.Workloads {
+		r.Saw(&s.Workloads[i])
+	}
+}
+
 // Saw notes the states of an object that are new since it was seen last.
 func (r *Recorder) Saw(object client.Object) {
 	r.mu.Lock()

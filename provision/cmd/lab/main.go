@@ -3,11 +3,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -19,25 +15,7 @@ import (
 const version = "lab 1"
 
 func main() {
-	// A first signal lets what is running clean up; a second one kills, as usual.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop)
-	err := command().ExecuteContext(ctx)
-	var ended *provision.Ended
-	switch {
-	case err == nil:
-	case errors.As(err, &ended):
-		os.Exit(ended.Code) // the command has said itself what was wrong
-	case errors.Is(err, provision.ErrNotRemoved):
-		fmt.Fprintf(os.Stderr, "\nlab: %v\n", err)
-		os.Exit(1)
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "\nlab: interrupted")
-		os.Exit(130)
-	default:
-		fmt.Fprintf(os.Stderr, "\nlab: %v\n", err)
-		os.Exit(1)
-	}
+	provision.Main("lab", command().ExecuteContext)
 }
 
 func command() *cobra.Command {

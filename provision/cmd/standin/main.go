@@ -7,30 +7,13 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"gsb.test/jobset-e2e/provision"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop)
-	err := run(ctx, os.Args[1:])
-	var ended *provision.Ended
-	switch {
-	case err == nil:
-	case errors.As(err, &ended):
-		os.Exit(ended.Code) // the command has said itself what was wrong
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "\nstandin: interrupted")
-		os.Exit(130)
-	default:
-		fmt.Fprintf(os.Stderr, "\nstandin: %v\n", err)
-		os.Exit(1)
-	}
+	provision.Main("standin", func(ctx context.Context) error { return run(ctx, os.Args[1:]) })
 }
 
 func run(ctx context.Context, args []string) error {
