@@ -16,8 +16,9 @@ type Result struct {
 	Number  int     `json:"number"` // of a mistake, the step that it is made in
 	Name    string  `json:"name"`
 	Title   string  `json:"title"`
-	State   string  `json:"result"`        // passed, failed, not run, or done (first, for another step)
-	Why     string  `json:"why,omitempty"` // for all but passed and done, in one sentence
+	State   string  `json:"result"`         // passed, failed, not run, or done (first, for another step)
+	Code    Code    `json:"code,omitempty"` // of a failed one, the kind of its first mismatch
+	Why     string  `json:"why,omitempty"`  // for all but passed and done, in one sentence
 	Seconds float64 `json:"seconds"`
 }
 
@@ -64,7 +65,6 @@ func Close(report types.Report, plan Plan, site *Site, pins fixtures.Pins) Closi
 		for _, mistake := range Mistakes() {
 			result := Result{Number: mistake.Step, Name: mistake.Name, Title: mistake.Tells}
 			result.take(labelled(report.SpecReports, mistakeLabel+mistake.Name))
-			result.Why = strings.TrimPrefix(result.Why, mistake.String()+" ")
 			closing.Mistakes = append(closing.Mistakes, result)
 		}
 	}
@@ -82,7 +82,6 @@ func resultOf(step Step, plan Plan, reports types.SpecReports) Result {
 		return result
 	}
 	result.take(labelled(reports, fmt.Sprintf("%s%d", stepLabel, step.Number)))
-	result.Why = strings.TrimPrefix(result.Why, step.String()+" ")
 	if result.State == passed && holds(plan.First, step.Number) {
 		result.State = done
 	}
@@ -113,6 +112,9 @@ func (r *Result) take(reports types.SpecReports) {
 			r.State, r.Why = notRun, "interrupted"
 		case report.State.Is(types.SpecStateFailureStates):
 			r.State, r.Why = failed, firstLine(report.Failure.Message)
+			if failure := failureOf(report); failure != nil {
+				r.Code, r.Why = failure.Code, failure.sentence()
+			}
 		case !report.State.Is(types.SpecStatePassed) && r.State == passed:
 			r.State, r.Why = notRun, or(report.Failure.Message, endedBefore)
 		}

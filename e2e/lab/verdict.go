@@ -51,8 +51,12 @@ type Verdict struct {
 type FirstFailure struct {
 	// By is preflight, the number of a step as in "step 6", the name of a mistake
 	// as in "mistake train-label-on-job-template", or "the suite itself".
-	By      string `json:"by"`
-	Spec    string `json:"spec"`
+	By   string `json:"by"`
+	Spec string `json:"spec"`
+	// Code is the kind of the failure, and Cause that of what blocked the wait for
+	// it; both are empty where the suite itself failed.
+	Code    Code   `json:"code,omitempty"`
+	Cause   Code   `json:"cause,omitempty"`
 	Message string `json:"message"`
 }
 
@@ -86,7 +90,7 @@ func (c Closing) Overrule(succeeded bool) (Closing, bool) {
 
 // Machine is the closing for a program to read.
 func (c Closing) Machine() Verdict {
-	return Verdict{Schema: 1, Verdict: c.Verdict, Reason: c.Reason, Suite: Commit, Started: c.Started, Seconds: c.Seconds,
+	return Verdict{Schema: 2, Verdict: c.Verdict, Reason: c.Reason, Suite: Commit, Started: c.Started, Seconds: c.Seconds,
 		Wanted: c.Wanted, Found: c.Versions, Preflight: c.Findings, Steps: c.Steps, Mistakes: c.Mistakes, FirstFailure: c.First}
 }
 
@@ -102,6 +106,12 @@ func firstFailure(reports types.SpecReports) *FirstFailure {
 		}
 		for _, label := range report.Labels() {
 			first.By = calledBy(label, first.By)
+		}
+		if failure := failureOf(report); failure != nil {
+			first.Code = failure.Code
+			if failure.Blocker != nil {
+				first.Cause = failure.Blocker.Code
+			}
 		}
 		return first
 	}
@@ -136,7 +146,7 @@ func (s Settings) SaveRefusal(refusal error) {
 
 // withoutRun is a verdict that no run has given.
 func withoutRun(verdict, reason string) Verdict {
-	v := Verdict{Schema: 1, Verdict: verdict, Reason: reason, Suite: Commit, Started: time.Now()}
+	v := Verdict{Schema: 2, Verdict: verdict, Reason: reason, Suite: Commit, Started: time.Now()}
 	if pins, err := fixtures.ReadPins(); err == nil {
 		v.Wanted = wanted(pins)
 	}
