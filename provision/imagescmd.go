@@ -30,7 +30,7 @@ func (l *Lab) get(ctx context.Context, told *list) (come, error) {
 	line := told.start("images")
 	got, err := l.imageSet(ctx, line.say)
 	line.end(fmt.Sprintf("%s (%s)", got.how, got.origin()), err)
-	for _, reason := range got.silent {
+	for _, reason := range got.notes() {
 		told.note("%s", reason)
 	}
 	return got, err
@@ -41,6 +41,7 @@ func (l *Lab) get(ctx context.Context, told *list) (come, error) {
 func (l *Lab) ListImages(ctx context.Context) error {
 	told := newList(os.Stdout)
 	defer told.close()
+	l.onlyLooks = true
 	pull, err := l.puller(func(string) {})
 	if err != nil {
 		return err
@@ -48,26 +49,30 @@ func (l *Lab) ListImages(ctx context.Context) error {
 	s := pull.Sources
 	told.note("registry: %s\n  JobSet %s   %s\n  Kueue %s   %s\n  steps %s", s.Node, s.JobSet.Version, s.JobSet.Manifest,
 		s.Kueue.Version, s.Kueue.Manifest, s.Steps)
-	set, found, err := pull.Cached()
+	set, found, err := pull.Cached(ctx)
 	if err != nil {
 		return err
 	}
-	if found {
-		describeSet(told, set)
-	} else {
-		told.note("not on this machine yet: LAB_IMAGES=registry make images")
-	}
+	l.describe(told, set, found, images.Registry)
 	told.note("source: versions in provision/source/programs/go.mod")
 	set, found, err = l.builder(func(string) {}).Cached(ctx)
 	if err != nil {
 		return err
 	}
+	l.describe(told, set, found, images.Source)
+	return nil
+}
+
+// describe lists a set of a mode, or says why there is none.
+func (l *Lab) describe(told *list, set images.Set, found bool, mode images.Mode) {
+	for _, how := range l.damage.take() {
+		told.note("%s", how)
+	}
 	if found {
 		describeSet(told, set)
 	} else {
-		told.note("not on this machine yet: LAB_IMAGES=source make images")
+		told.note("not on this machine yet: LAB_IMAGES=%s make images", mode)
 	}
-	return nil
 }
 
 func describeSet(told *list, set images.Set) {

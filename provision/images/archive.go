@@ -28,7 +28,7 @@ func Save(ctx context.Context, dir, to string, say func(string)) (err error) {
 	}
 	names := []string{setFile} // what the archive is comes before the bulk of it
 	for _, entry := range entries {
-		if entry.Type().IsRegular() && entry.Name() != setFile {
+		if entry.Type().IsRegular() && entry.Name() != setFile && entry.Name() != noteFile {
 			names = append(names, entry.Name())
 		}
 	}

@@ -57,15 +57,15 @@ func (p Puller) Inputs() (images.Key, error) {
 }
 
 // Cached returns the set if it is finished or was loaded from an archive: nobody is asked.
-func (p Puller) Cached() (images.Set, bool, error) {
+func (p Puller) Cached(ctx context.Context) (images.Set, bool, error) {
 	key, err := p.Inputs()
 	if err != nil {
 		return images.Set{}, false, err
 	}
-	if set, found, err := p.Cache.Loaded(images.Registry, key); found || err != nil {
+	if set, found, err := p.Cache.Loaded(ctx, images.Registry, key); found || err != nil {
 		return set, found, err
 	}
-	dir, whole := p.Cache.Find(entry, key)
+	dir, whole := p.Cache.Find(ctx, entry, key)
 	if !whole {
 		return images.Set{}, false, nil
 	}
@@ -76,7 +76,7 @@ func (p Puller) Cached() (images.Set, bool, error) {
 // Pull returns the set, pulling and building what is not cached, and how long that
 // took; nothing for a finished set.
 func (p Puller) Pull(ctx context.Context) (images.Set, time.Duration, error) {
-	if set, found, err := p.Cached(); found || err != nil {
+	if set, found, err := p.Cached(ctx); found || err != nil {
 		return set, 0, err
 	}
 	key, err := p.Inputs()

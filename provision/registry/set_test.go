@@ -74,7 +74,7 @@ func TestAWholeSet(t *testing.T) {
 	g := NewWithT(t)
 	s := newStand(t)
 	p := s.releases(t)
-	_, found, err := p.Cached()
+	_, found, err := p.Cached(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found).To(Equal(false))
 	set, took, err := p.Pull(t.Context())
