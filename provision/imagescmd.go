@@ -22,7 +22,18 @@ func (l *Lab) Images(ctx context.Context) error {
 		return err
 	}
 	describeSet(told, got.set)
-	return nil
+	if !got.pulled {
+		return nil
+	}
+	pull, err := l.puller(func(string) {})
+	if err != nil {
+		return err
+	}
+	added, err := pull.Note(got.set, l.Checkout)
+	if added > 0 {
+		told.note("%d digests were added to provision/registry/digests.yaml; commit it, and nothing else is taken for these names", added)
+	}
+	return err
 }
 
 // get is imageSet as a line of a list.

@@ -49,6 +49,8 @@ type come struct {
 	silent []string
 	// damaged is what was found damaged in the cache, one a line.
 	damaged []string
+	// pulled tells that the set was pulled just now.
+	pulled bool
 }
 
 // notes are the lines below the one that says how the set was come by.
@@ -139,7 +141,7 @@ func (l *Lab) pulled(ctx context.Context, pull registry.Puller, say func(string)
 		return come{}, err
 	}
 	set, took, err := pull.Pull(ctx)
-	return come{set: set, how: fmt.Sprintf("pulled in %s", took.Round(time.Second))}, err
+	return come{set: set, how: fmt.Sprintf("pulled in %s", took.Round(time.Second)), pulled: err == nil}, err
 }
 
 func notAnswering(answers []registry.Answer) []string {

@@ -50,10 +50,8 @@ func (p Puller) Inputs() (images.Key, error) {
 	s := p.Sources
 	inputs := []string{s.Node, s.Steps, s.JobSet.Manifest, s.JobSet.Image, s.Kueue.Manifest, s.Kueue.Image,
 		gpu.String(), runtime.GOARCH, recipe}
-	for _, what := range []string{s.Steps, s.JobSet.Manifest, s.Kueue.Manifest, s.JobSet.Image + ":" + s.JobSet.Version, s.Kueue.Image + ":" + s.Kueue.Version} {
-		inputs = append(inputs, s.Digest[what])
-	}
-	return images.KeyOf(inputs...), nil
+	// What is known of them by digest is no input, but looked at beside: it is added to.
+	return images.KeyOf(append(append(inputs, s.JobSet.Also...), s.Kueue.Also...)...), nil
 }
 
 // Cached returns the set if it is finished or was loaded from an archive: nobody is asked.
@@ -70,6 +68,9 @@ func (p Puller) Cached(ctx context.Context) (images.Set, bool, error) {
 		return images.Set{}, false, nil
 	}
 	set, err := images.Read(dir)
+	if err == nil {
+		err = p.Sources.Digest.contradict(set, dir)
+	}
 	return set, err == nil, err
 }
 
@@ -174,7 +175,7 @@ func (p Puller) set(ctx context.Context, client *Client, key images.Key, dir str
 		return images.Set{}, err
 	}
 	for _, image := range set.Contents[:len(inside)] {
-		set.From[image.Ref] = image.Digest
+		set.From[image.Ref] = client.digests[image.Ref]
 	}
 	return set, os.WriteFile(set.GPUManifest, []byte(gpu.Manifest), 0o644)
 }
