@@ -97,6 +97,9 @@ func describeSet(told *list, set images.Set) {
 // SaveImages writes the set that LAB_IMAGES names to one file, from which a
 // machine without any network can start. What is not cached is got first.
 func (l *Lab) SaveImages(ctx context.Context, to string) error {
+	if err := images.MaySave(to); err != nil {
+		return err
+	}
 	told := newList(os.Stdout)
 	defer told.close()
 	got, err := l.get(ctx, told)
@@ -104,8 +107,25 @@ func (l *Lab) SaveImages(ctx context.Context, to string) error {
 		return err
 	}
 	line := told.start("saved")
+	if err := roomForArchive(filepath.Dir(got.set.Archive), to); err != nil {
+		line.end(to, err)
+		return err
+	}
 	err = images.Save(ctx, filepath.Dir(got.set.Archive), to, line.say)
 	line.end(to, err)
+	return err
+}
+
+// roomForArchive is an error where the archive of a set does not fit beside what is there.
+func roomForArchive(set, to string) error {
+	need, err := images.Size(set)
+	if err != nil {
+		return err
+	}
+	free, err := freeBytes(filepath.Dir(to))
+	if err == nil && free < need+need/100 {
+		err = fmt.Errorf("%s takes %d MB, and %d MB are free in %s; name a file elsewhere", to, need/1e6, free/1e6, filepath.Dir(to))
+	}
 	return err
 }
 
