@@ -79,7 +79,7 @@ func prepare(getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	if run.plan, err = lab.MakePlan(lab.Steps(), getenv("STEP")); err != nil {
+	if run.plan, err = lab.MakePlan(lab.Steps(), getenv("LAB_STEP")); err != nil {
 		return err
 	}
 	if run.settings, err = lab.ReadSettings(getenv, root); err != nil {

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/e2e-framework/klient"
@@ -92,10 +91,7 @@ func (k *kindCluster) config() *v1alpha4.Cluster {
 		Nodes:      []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, ExtraMounts: k.mounts}},
 	}
 	v1alpha4.SetDefaultsCluster(config)
-	// With one control plane there is nobody to elect; waiting for a lease costs seconds.
-	config.KubeadmConfigPatches = []string{"kind: ClusterConfiguration\napiVersion: kubeadm.k8s.io/v1beta4\n" +
-		"controllerManager: {extraArgs: [{name: leader-elect, value: \"false\"}]}\n" +
-		"scheduler: {extraArgs: [{name: leader-elect, value: \"false\"}]}\n"}
+	config.KubeadmConfigPatches = slices.Clone(withoutElection)
 	if !canRaiseLimits() {
 		// runc may not give a container a better oom score than containerd's own.
 		config.ContainerdConfigPatches = []string{"[plugins.\"io.containerd.grpc.v1.cri\"]\n  restrict_oom_score_adj = true\n"}
@@ -203,20 +199,6 @@ func withOutput(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w\n%s", err, source.LastLines(string(failed.Output), 12))
-}
-
-// canRaiseLimits tells whether this machine gives its processes CAP_SYS_RESOURCE.
-func canRaiseLimits() bool {
-	has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, unix.CAP_SYS_RESOURCE, 0, 0, 0)
-	return err != nil || has == 1
-}
-
-// cgroupVersion is 2 where the unified hierarchy is mounted in the usual place.
-func cgroupVersion() int {
-	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
-		return 2
-	}
-	return 1
 }
 
 // kindSays passes on what kind logs for people.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 )
 
@@ -17,18 +16,15 @@ const probeImage = "localhost/lab-probe:1"
 
 // runPrivileged shows that the engine runs a privileged container, by running one.
 func runPrivileged(ctx context.Context, e engine) (err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	if err := isStatic(self); err != nil {
-		return err
-	}
 	folder, err := os.MkdirTemp("", "lab-probe-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	self, want, err := probeProgram(ctx, folder)
+	if err != nil {
+		return err
+	}
 	root := filepath.Join(folder, "root.tar")
 	if err := tarOne(self, "lab", root); err != nil {
 		return err
@@ -52,12 +48,8 @@ func runPrivileged(ctx context.Context, e engine) (err error) {
 			err = failed
 		}
 	}()
-	want, err := exec.CommandContext(ctx, self, "--version").Output()
-	if err != nil {
-		return err
-	}
 	return waitFor(ctx, "the container to print what it was told to", func(ctx context.Context) error {
-		if said, err := e.run(ctx, "logs", name); err != nil || said+"\n" != string(want) {
+		if said, err := e.run(ctx, "logs", name); err != nil || said+"\n" != want {
 			return notYetf("it printed %q (%v)", said, err)
 		}
 		return nil
