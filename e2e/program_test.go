@@ -133,6 +133,7 @@ func runCommand() *cobra.Command {
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence go")
 	given.flag(command, "step", "STEP", "one step, by number or name, with what it needs")
 	given.flag(command, "image", "LAB_IMAGE", "an image that the lab has, in place of the one that the learner's files name; it needs sh, sleep and nslookup")
+	given.flag(command, "wait", "LAB_WAIT", "wait that long, such as 5m, for a lab that still boots: again while all that is wrong passes by itself")
 	given.toggle(command, "keep", "KEEP", "leave the walk's JobSets in the lab, to be looked at or graded")
 	given.toggle(command, "fresh", "FRESH", "take a learner's JobSets away first, and move the learner's files aside")
 	strict := command.Flags().Bool("strict", false, "a partial verdict is exit status 1, as a gate wants it")
