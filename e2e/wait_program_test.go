@@ -17,7 +17,7 @@ func TestJudgeProgramWaitsForALabThatBoots(t *testing.T) {
 	if took := time.Since(began); took < 3*time.Second {
 		t.Errorf("it was waited for %s only", took)
 	}
-	for _, words := range []string{"the lab is not ready after 0s of at most 3s: node: there is none", "wrong since"} {
+	for _, words := range []string{"the lab is not ready after 0s of at most 3s: reading: the nodes", "wrong since"} {
 		if !strings.Contains(booting.told.String(), words) {
 			t.Errorf("it does not say %q:\n%s", words, booting.told)
 		}

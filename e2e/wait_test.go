@@ -36,4 +36,5 @@ func awaitKubeconfig(getenv func(string) string) error {
 	return nil
 }
 
-func tellOfWaiting(line string) { fmt.Println(line) }
+// tellOfWaiting begins a line of its own: Ginkgo is in the midst of one.
+func tellOfWaiting(line string) { fmt.Printf("\n%s", line) }

@@ -100,10 +100,12 @@ func notReady(wrong []Finding, waited, limit time.Duration) string {
 	line := fmt.Sprintf(" … the lab is not ready after %s of at most %s: %s: %s", waited.Round(time.Second), limit.Round(time.Second), wrong[0].What, firstLine(wrong[0].Says))
 	var others []string
 	for _, finding := range wrong[1:] {
-		others = append(others, finding.What)
+		if !slices.Contains(others, finding.What) && finding.What != wrong[0].What {
+			others = append(others, finding.What)
+		}
 	}
 	if len(others) > 0 {
-		line += "; nor are " + strings.Join(slices.Compact(others), ", ")
+		line += "; also " + strings.Join(others, ", ")
 	}
 	return line
 }
