@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -39,9 +40,9 @@ func program(args []string) int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), repeatCommand(), summaryCommand(), faultsCommand())
+	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), repeatCommand(), summaryCommand(), faultsCommand(), cleanupCommand(), receiveCommand())
 	root.SetArgs(args)
-	err := root.Execute()
+	err := root.ExecuteContext(context.Background())
 	var told status
 	switch {
 	case err == nil:
