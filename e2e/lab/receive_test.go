@@ -105,7 +105,7 @@ func TestWhatIsNoReportIsRefusedAndNothingIsTaken(t *testing.T) {
 		"a file twice":                    {sent(t, verdict, verdict), "file exists"},
 		"no verdict":                      {sent(t, sentFile("closing.txt", "PASSED")), "no verdict"},
 		"a verdict that is none":          {sent(t, sentFile("verdict.json", `{"verdict": "passed\nexit=0"}`)), "which is none"},
-		"cut short":                       {bytes.NewBuffer(sent(t, verdict).Bytes()[:540]), "reading the archive"},
+		"cut short":                       {bytes.NewBuffer(sent(t, verdict).Bytes()[:540]), "unexpected EOF"},
 		"nothing at all":                  {&bytes.Buffer{}, "no verdict"},
 	} {
 		t.Run(name, func(t *testing.T) {
