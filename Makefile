@@ -24,7 +24,8 @@
 #
 #   make dist     the suite as a static program to carry into a lab's VM, amd64 and arm64
 #   make gate     a release's gate: walk the lab that LAB_KUBECONFIG names, or the one
-#                 on the machine that SSH=user@host names; partial is failed
+#                 on the machine that SSH=user@host names; partial is failed.
+#                 WAIT=5m waits that long for a lab that still boots
 #   make repeat   make a lab, walk it N=10 times, tell flakes from what is broken
 #   make summary  what the last run said, as Markdown
 #   make report-issue        an issue about a failed night, opened or updated
@@ -56,15 +57,26 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-LAB_NAME ?= gsb-jobset
-LAB_KUBECONFIG ?= $(CURDIR)/.lab/$(LAB_NAME).kubeconfig
+# What a user says is data: taken here as it was typed, and read by recipes and
+# programs from the environment alone. Neither make nor a shell expands it. (make
+# expands what was given on its command line whenever it is looked at or exported,
+# if nothing takes it by $(value) before.)
+GIVEN := LAB_NAME LAB_ENGINE LAB_IMAGES LAB_MIRROR LAB_KUBECONFIG LAB_IMAGE LAB_WORKDIR LAB_REPORTS \
+	LAB_STEP LAB_KEEP LAB_FRESH STEP KEEP FRESH FAULT FILE N \
+	SSH SSH_PORT SSH_KEY SSH_KNOWN_HOSTS KUBECONFIG_CONTENT WAIT RESULTS DRY_RUN
+$(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
+override LAB_NAME := $(or $(LAB_NAME),gsb-jobset)
+override N := $(or $(N),10)
+# The programs read LAB_STEP and its like: where they run without make, the bare
+# words may be somebody else's.
+$(foreach name,STEP KEEP FRESH,$(eval override LAB_$(name) := $$(or $$($(name)),$$(LAB_$(name)))))
 # The reports and files of a lab of another name lie apart, so that two do not meet.
 ifneq ($(LAB_NAME),gsb-jobset)
-LAB_REPORTS := $(or $(LAB_REPORTS),$(CURDIR)/.lab/$(LAB_NAME))
-LAB_WORKDIR := $(or $(LAB_WORKDIR),$(LAB_REPORTS)/gsb-jobset)
+override LAB_REPORTS := $(or $(LAB_REPORTS),$(CURDIR)/.lab/$(LAB_NAME))
+override LAB_WORKDIR := $(or $(LAB_WORKDIR),$(LAB_REPORTS)/gsb-jobset)
 endif
-export LAB_NAME LAB_ENGINE LAB_IMAGES LAB_MIRROR LAB_WORKDIR LAB_REPORTS LAB_IMAGE KEEP FRESH STEP
-REPORTS = $(or $(LAB_REPORTS),.lab)
+export $(GIVEN)
+unexport STEP KEEP FRESH
 
 # One set of build flags, provision/source's too, so that the programs of the node
 # and this suite share what is compiled. Building is what the first run waits for:
@@ -81,7 +93,15 @@ SUITE := .lab/bin/lab-e2e
 STANDIN := .lab/bin/standin
 DIST := .lab/dist
 
-.PHONY: help e2e e2e-registry test up steps check down doctor images images-list images-save images-load list gpus lint bench dist dist-proof gate gate-proof repeat summary report-issue two-labs record foreign
+TARGETS := e2e e2e-registry test up steps check down doctor images images-list images-save images-load list gpus lint \
+	bench dist dist-proof gate gate-proof repeat summary report-issue two-labs record foreign foreign-kind foreign-plain faults
+.PHONY: help named counted $(TARGETS)
+
+# Before anything else: files are named after the lab. The rule is provision's own.
+$(TARGETS) $(LAB) $(SUITE) $(STANDIN): | named
+named:
+	@LC_ALL=C; [[ $$LAB_NAME =~ ^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$$ ]] || { \
+		printf 'LAB_NAME is %q; a lab'"'"'s name is up to 40 small letters, digits and hyphens, such as gsb-jobset\n' "$$LAB_NAME" >&2; exit 2; }
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -108,6 +128,8 @@ $(STANDIN):
 # make takes for good; a gate does not.
 WALK = $(SUITE) run
 PARTLY = || [ $$? -eq 3 ]
+# The lab that stands is this checkout's own, unless another is named.
+STANDS = LAB_KUBECONFIG="$${LAB_KUBECONFIG:-$$PWD/.lab/$$LAB_NAME.kubeconfig}"
 
 # What was asked for is looked at before a lab is made for it. The lab goes whole,
 # so the walk need not take away what it made in it (--keep).
@@ -124,24 +146,23 @@ up: $(LAB)
 	@exec $(LAB) up
 
 steps: $(SUITE)
-	@LAB_KUBECONFIG='$(LAB_KUBECONFIG)' $(WALK) $(PARTLY)
+	@$(STANDS) $(WALK) $(PARTLY)
 
 # Its own exit status says more than make's: 1 a step is not passed, 2 it could not look.
 check: $(SUITE)
-	@LAB_KUBECONFIG='$(LAB_KUBECONFIG)' $(SUITE) check
+	@$(STANDS) $(SUITE) check
 
 down: $(LAB)
 	@exec $(LAB) down
 
 # The suite as a program to carry into a lab's VM: static, with fixtures and specs.
-dist: export LAB_DIST = $(CURDIR)/$(DIST)
 dist:
 	@for arch in amd64 arm64; do \
 		echo " … compiling for $$arch"; \
 		GOARCH=$$arch GOOS=linux $(GO) test -c -ldflags "$(STAMP)" -o $(DIST)/lab-e2e-linux-$$arch ./e2e || exit 1; \
 	done
-	@cd $(DIST) && sha256sum lab-e2e-linux-* >SHA256SUMS
-	@$(GO) test -count=1 -run '^TestDist$$' -v ./e2e | sed -n 's/^ *dist_test.go:[0-9]*: / /p;/^FAIL/p'; exit $${PIPESTATUS[0]}
+	@cd $(DIST) && if command -v sha256sum >/dev/null; then sha256sum lab-e2e-linux-*; else shasum -a 256 lab-e2e-linux-*; fi >SHA256SUMS
+	@LAB_DIST="$$PWD/$(DIST)" $(GO) test -count=1 -run '^TestDist$$' -v ./e2e | sed -n 's/^ *dist_test.go:[0-9]*: / /p;/^FAIL/p'; exit $${PIPESTATUS[0]}
 
 # Without SSH the program just built walks from here; .ci/gate says what it is told by.
 gate: $(SUITE) $(if $(SSH),dist)
@@ -156,9 +177,11 @@ dist-proof gate-proof: $(LAB) $(SUITE) dist
 two-labs: $(LAB) $(SUITE)
 	@.ci/two-labs
 
-N = 10
-repeat: $(LAB) $(SUITE)
-	@$(LAB) with -- $(SUITE) repeat $(N)
+# How often is looked at before anything is made.
+counted: | named
+	@case $$N in ''|0*|*[!0-9]*|?????*) printf 'N is %q; it can be a number from 1 to 9999: make repeat N=10\n' "$$N" >&2; exit 2 ;; esac
+repeat: counted $(LAB) $(SUITE)
+	@$(LAB) with -- $(SUITE) repeat -- "$$N"
 
 summary: $(SUITE)
 	@$(SUITE) summary
@@ -176,17 +199,16 @@ images-list: $(LAB)
 	@exec $(LAB) images list
 
 images-save images-load: $(LAB)
-	@[ -n '$(FILE)' ] || { echo "name the file: make $@ FILE=/path/to/images.tar" >&2; exit 2; }
-	@exec $(LAB) images $(@:images-%=%) '$(FILE)'
+	@[ -n "$$FILE" ] || { echo "name the file: make $@ FILE=/path/to/images.tar" >&2; exit 2; }
+	@exec $(LAB) images $(@:images-%=%) -- "$$FILE"
 
 list: $(SUITE)
-	@exec $(SUITE) list '$(STEP)'
+	@exec $(SUITE) list -- "$$LAB_STEP"
 
 # Names of faults are looked at before a lab is made to break.
-.PHONY: faults
 faults: $(LAB) $(SUITE)
-	@$(SUITE) faults --list $(FAULT) >/dev/null
-	@$(LAB) with -- $(SUITE) faults $(FAULT)
+	@set -f; $(SUITE) faults --list -- $$FAULT >/dev/null
+	@set -f; $(LAB) with -- $(SUITE) faults -- $$FAULT
 
 test:
 	@$(GO) vet ./...
@@ -205,7 +227,7 @@ bench: $(LAB)
 	@TIMEFORMAT='%1R'; \
 	e2e=$$( { time $(MAKE) --no-print-directory e2e >.lab/bench.txt 2>&1; } 2>&1 ) || { cat .lab/bench.txt; exit 1; }; \
 	test=$$( { time $(MAKE) --no-print-directory test >.lab/bench.txt 2>&1; } 2>&1 ) || { cat .lab/bench.txt; exit 1; }; \
-	printf '\nThe two commands, caches warm:\n  make e2e       %6s s  ' "$$e2e"; grep -m1 'steps took' $(REPORTS)/closing.txt; \
+	printf '\nThe two commands, caches warm:\n  make e2e       %6s s  ' "$$e2e"; grep -m1 'steps took' "$${LAB_REPORTS:-.lab}/closing.txt"; \
 	printf '  make test      %6s s\n' "$$test"
 
 # The GPUs on a real kubelet; TestGPUsOnTheLab says what is proven.
@@ -215,14 +237,14 @@ gpus: $(LAB)
 # The recordings are built into the test program, so the messages about them are
 # written by another run of it. Read what git diff shows of both.
 record: $(LAB) $(SUITE)
-	@LAB_REPORTS='$(CURDIR)/.lab/record' LAB_WORKDIR='$(CURDIR)/.lab/record/gsb-jobset' STEP= $(LAB) with -- $(WALK) $(PARTLY)
-	@$(GO) test -count=1 ./e2e -run '^TestRecord$$' -record '$(CURDIR)/.lab/record'
+	@LAB_REPORTS="$$PWD/.lab/record" LAB_WORKDIR="$$PWD/.lab/record/gsb-jobset" LAB_STEP= $(LAB) with -- $(WALK) $(PARTLY)
+	@$(GO) test -count=1 ./e2e -run '^TestRecord$$' -record "$$PWD/.lab/record"
 	@$(GO) test -count=1 ./e2e -update
 
 # Two clusters of other makers: the kind program alone, and a control plane of
 # plain processes, without kubeadm. See .ci/foreign/run.
 foreign: foreign-kind foreign-plain
 
-foreign-%: $(LAB) $(SUITE)
+foreign-kind foreign-plain: foreign-%: $(LAB) $(SUITE)
 	@$(GO) build -o .lab/bin/kind sigs.k8s.io/kind
 	@exec env LAB_NAME=foreign-$* LAB_IMAGES=source $(LAB) beside .ci/foreign/run $*

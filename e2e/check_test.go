@@ -33,7 +33,7 @@ func checkCommand() *cobra.Command {
 		Long: checkHelp, Args: cobra.NoArgs}
 	given.flag(command, "kubeconfig", "LAB_KUBECONFIG", "the kubeconfig of the lab; no other is ever used")
 	given.flag(command, "workdir", "LAB_WORKDIR", "the folder that stands for /root/gsb-jobset")
-	given.flag(command, "step", "STEP", "one step, by number or name")
+	given.flag(command, "step", "LAB_STEP", "one step, by number or name")
 	asJSON := command.Flags().Bool("json", false, "print JSON, for a lab platform")
 	command.RunE = func(c *cobra.Command, _ []string) error {
 		grading, err := check(c.Context(), given.getenv)
@@ -67,7 +67,7 @@ func check(ctx context.Context, getenv func(string) string) (lab.Grading, error)
 	// What the client libraries log is not for a learner.
 	controllerlog.SetLogger(klog.Logger{})
 	klog.SetLogger(klog.Logger{})
-	plan, err := lab.MakePlan(lab.Steps(), getenv("STEP"))
+	plan, err := lab.MakePlan(lab.Steps(), getenv("LAB_STEP"))
 	if err != nil {
 		return lab.Grading{}, err
 	}

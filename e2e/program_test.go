@@ -61,10 +61,10 @@ func planCommand() *cobra.Command {
 	given := surroundings{}
 	command := &cobra.Command{Use: "plan", Short: "Say what a run would do, and leave a verdict of \"not run\" until one has", Args: cobra.NoArgs}
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence go")
-	given.flag(command, "step", "STEP", "one step, by number or name, with what it needs")
+	given.flag(command, "step", "LAB_STEP", "one step, by number or name, with what it needs")
 	reason := command.Flags().String("reason", "no walk has begun: what comes before it still goes on, or has failed or been interrupted", "why none has, for the verdict")
 	command.RunE = func(*cobra.Command, []string) error {
-		plan, err := lab.MakePlan(lab.Steps(), given.getenv("STEP"))
+		plan, err := lab.MakePlan(lab.Steps(), given.getenv("LAB_STEP"))
 		if err != nil {
 			return status(refuseToRun(given.getenv, err))
 		}
@@ -132,11 +132,11 @@ func runCommand() *cobra.Command {
 	given.flag(command, "kubeconfig", "LAB_KUBECONFIG", "the kubeconfig of the lab; no other is ever used")
 	given.flag(command, "workdir", "LAB_WORKDIR", "the folder that stands for /root/gsb-jobset")
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence go")
-	given.flag(command, "step", "STEP", "one step, by number or name, with what it needs")
+	given.flag(command, "step", "LAB_STEP", "one step, by number or name, with what it needs")
 	given.flag(command, "image", "LAB_IMAGE", "an image that the lab has, in place of the one that the learner's files name; it needs sh, sleep and nslookup")
 	given.flag(command, "wait", "LAB_WAIT", "wait that long, such as 5m, for a lab that still boots: again while all that is wrong passes by itself")
-	given.toggle(command, "keep", "KEEP", "leave the walk's JobSets in the lab, to be looked at or graded")
-	given.toggle(command, "fresh", "FRESH", "take a learner's JobSets away first, and move the learner's files aside")
+	given.toggle(command, "keep", "LAB_KEEP", "leave the walk's JobSets in the lab, to be looked at or graded")
+	given.toggle(command, "fresh", "LAB_FRESH", "take a learner's JobSets away first, and move the learner's files aside")
 	strict := command.Flags().Bool("strict", false, "a partial verdict is exit status 1, as a gate wants it")
 	command.RunE = func(*cobra.Command, []string) error {
 		code := walk(given.getenv)

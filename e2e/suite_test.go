@@ -82,7 +82,7 @@ func prepare(getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	if run.plan, err = lab.MakePlan(lab.Steps(), getenv("STEP")); err != nil {
+	if run.plan, err = lab.MakePlan(lab.Steps(), getenv("LAB_STEP")); err != nil {
 		return err
 	}
 	if err := awaitKubeconfig(getenv); err != nil {

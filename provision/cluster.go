@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,10 +93,7 @@ func (k *kindCluster) config() *v1alpha4.Cluster {
 		Nodes:      []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, ExtraMounts: k.mounts}},
 	}
 	v1alpha4.SetDefaultsCluster(config)
-	// With one control plane there is nobody to elect; waiting for a lease costs seconds.
-	config.KubeadmConfigPatches = []string{"kind: ClusterConfiguration\napiVersion: kubeadm.k8s.io/v1beta4\n" +
-		"controllerManager: {extraArgs: [{name: leader-elect, value: \"false\"}]}\n" +
-		"scheduler: {extraArgs: [{name: leader-elect, value: \"false\"}]}\n"}
+	config.KubeadmConfigPatches = slices.Clone(withoutElection)
 	if !canRaiseLimits() {
 		// runc may not give a container a better oom score than containerd's own.
 		config.ContainerdConfigPatches = []string{"[plugins.\"io.containerd.grpc.v1.cri\"]\n  restrict_oom_score_adj = true\n"}

@@ -39,7 +39,7 @@ type Fault struct {
 	Break  []Action `json:"break,omitempty"`
 	During []Action `json:"during,omitempty"`
 
-	// Step is the step that is walked, with what it needs; see STEP.
+	// Step is the step that is walked, with what it needs; see LAB_STEP.
 	Step string `json:"step"`
 	// Caught is how the suite must tell the fault.
 	Caught Caught `json:"caught"`

@@ -23,10 +23,10 @@ type Settings struct {
 	// Image is LAB_IMAGE: an image that the lab has, to stand in the learner's
 	// files for the one they name; empty leaves them alone.
 	Image string
-	// Keep is KEEP=1: what the walk made in the lab stays there to be looked at,
+	// Keep is LAB_KEEP=1: what the walk made in the lab stays there to be looked at,
 	// or graded. Otherwise nothing of it does: the lab may be somebody's.
 	Keep bool
-	// Fresh is FRESH=1: the learner's JobSets may be taken away, and the
+	// Fresh is LAB_FRESH=1: the learner's JobSets may be taken away, and the
 	// learner's files moved aside.
 	Fresh bool
 	// Wait is LAB_WAIT: for how long a lab that still boots is waited for.
@@ -39,7 +39,7 @@ type Settings struct {
 func ReadSettings(getenv func(string) string, root string) (Settings, error) {
 	settings := Places(getenv, root)
 	settings.Image = strings.TrimSpace(getenv("LAB_IMAGE"))
-	settings.Keep, settings.Fresh = getenv("KEEP") == "1", getenv("FRESH") == "1"
+	settings.Keep, settings.Fresh = getenv("LAB_KEEP") == "1", getenv("LAB_FRESH") == "1"
 	if settings.Image != "" && !imageName.MatchString(settings.Image) {
 		return settings, fmt.Errorf("LAB_IMAGE is %q, which is no image's name; one is busybox:1.35.0 or registry.local:5000/tools/busybox:1", settings.Image)
 	}
@@ -111,7 +111,7 @@ type Plan struct {
 	Whole bool
 }
 
-// MakePlan chooses from all steps by the value of STEP: nothing means all of
+// MakePlan chooses from all steps by the value of LAB_STEP: nothing means all of
 // them, else one step by its number or name.
 func MakePlan(all []Step, wanted string) (Plan, error) {
 	if wanted == "" {

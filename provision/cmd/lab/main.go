@@ -28,7 +28,7 @@ func command() *cobra.Command {
 			"  LAB_ENGINE  docker or podman; without it the first that works\n" +
 			"  LAB_IMAGES  registry, source, or auto: registry where all answer, else source\n" +
 			"  LAB_MIRROR  an address that stands in for every registry, or a file that says more\n" +
-			"  KEEP=1      leave the lab standing, after a failure too",
+			"  LAB_KEEP=1  leave the lab standing, after a failure too",
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -37,7 +37,7 @@ func command() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	lab := func(do func(*provision.Lab, context.Context) error) func(*cobra.Command, []string) error {
 		return func(c *cobra.Command, _ []string) error {
-			l, err := provision.New(os.Getenv("LAB_NAME"), os.Getenv("KEEP") == "1")
+			l, err := provision.New(os.Getenv("LAB_NAME"), os.Getenv("LAB_KEEP") == "1")
 			if err != nil {
 				return err
 			}
