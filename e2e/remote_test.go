@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"gsb.test/jobset-e2e/e2e/lab"
@@ -20,7 +23,7 @@ func cleanupCommand() *cobra.Command {
 			return err
 		}
 		lab.SetWaits()
-		return lab.Cleanup(command.Context(), lab.Places(given.getenv, root))
+		return toldAsItIs(lab.Cleanup(command.Context(), lab.Places(given.getenv, root)))
 	}
 	return command
 }
@@ -35,7 +38,17 @@ func receiveCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return lab.Places(given.getenv, root).Receive(command.InOrStdin())
+		return toldAsItIs(lab.Places(given.getenv, root).Receive(command.InOrStdin()))
 	}
 	return command
+}
+
+// toldAsItIs tells an error of a command that is no run: that nothing was run, as
+// of the others, would be said of the wrong thing.
+func toldAsItIs(err error) error {
+	if err == nil {
+		return nil
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return status(lab.ExitNotRun)
 }
