@@ -224,7 +224,7 @@ test:
 lint:
 	@$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run
 	@$(GO) tool -modfile=.ci/workflows/go.mod actionlint -shellcheck= -pyflakes=
-	@$(GO) -C .ci/workflows test -count=1 .
+	@$(GO) -C .ci/workflows test -count=1 ./...
 
 # Each line is printed by the command that was timed, in one run on one machine.
 bench: $(LAB)
