@@ -25,10 +25,12 @@
 #
 #   make dist     the suite as a static program to carry into a lab's VM, amd64 and arm64
 #   make gate     a release's gate: walk the lab that LAB_KUBECONFIG names, or the one
-#                 on the machine that SSH=user@host names; partial is failed
+#                 on the machine that SSH=user@host names; partial is failed.
+#                 WAIT=5m waits that long for a lab that still boots
 #   make repeat   make a lab, walk it N=10 times, tell flakes from what is broken
 #   make summary  what the last run said, as Markdown
 #   make report-issue        an issue about a failed night, opened or updated
+#   make night    make e2e, partial is failed but for versions that LAB_MIRROR asks for
 #   make dist-proof          the program of make dist walks from an empty container
 #   make gate-proof          the gate through a real SSH server on the loopback address
 #   make two-labs            two labs of this checkout walked at the same time
@@ -63,7 +65,7 @@ SHELL := /bin/bash
 # if nothing takes it by $(value) before.)
 GIVEN := LAB_NAME LAB_ENGINE LAB_IMAGES LAB_MIRROR LAB_KUBECONFIG LAB_IMAGE LAB_WORKDIR LAB_REPORTS \
 	LAB_STEP LAB_KEEP LAB_FRESH STEP KEEP FRESH FAULT FILE N \
-	SSH SSH_PORT SSH_KEY SSH_KNOWN_HOSTS KUBECONFIG_CONTENT RESULTS DRY_RUN
+	SSH SSH_PORT SSH_KEY SSH_KNOWN_HOSTS KUBECONFIG_CONTENT WAIT RESULTS DRY_RUN
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
 override LAB_NAME := $(or $(LAB_NAME),gsb-jobset)
 override N := $(or $(N),10)
@@ -94,7 +96,7 @@ STANDIN := .lab/bin/standin
 DIST := .lab/dist
 
 TARGETS := e2e e2e-registry test up steps check down doctor images images-list images-save images-load list gpus lint \
-	bench dist dist-proof gate gate-proof repeat summary report-issue two-labs record foreign foreign-kind foreign-plain faults build-everywhere
+	bench dist dist-proof gate gate-proof repeat summary report-issue night two-labs record foreign foreign-kind foreign-plain faults build-everywhere
 .PHONY: help named counted $(TARGETS)
 
 # Before anything else: files are named after the lab. The rule is provision's own.
@@ -189,6 +191,10 @@ summary: $(SUITE)
 report-issue:
 	@.ci/report-issue
 
+# The lab from the registries, and no verdict but the one that was asked for.
+night:
+	@.ci/night
+
 doctor: $(LAB)
 	@exec $(LAB) doctor
 
@@ -219,7 +225,7 @@ test:
 lint:
 	@$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run
 	@$(GO) tool -modfile=.ci/workflows/go.mod actionlint -shellcheck= -pyflakes=
-	@$(GO) -C .ci/workflows test -count=1 .
+	@$(GO) -C .ci/workflows test -count=1 ./...
 
 build-everywhere:
 	@.ci/build-everywhere

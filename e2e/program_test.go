@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -39,9 +40,9 @@ func program(args []string) int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), repeatCommand(), summaryCommand(), faultsCommand())
+	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), repeatCommand(), summaryCommand(), faultsCommand(), cleanupCommand(), receiveCommand())
 	root.SetArgs(args)
-	err := root.Execute()
+	err := root.ExecuteContext(context.Background())
 	var told status
 	switch {
 	case err == nil:
@@ -133,6 +134,7 @@ func runCommand() *cobra.Command {
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence go")
 	given.flag(command, "step", "LAB_STEP", "one step, by number or name, with what it needs")
 	given.flag(command, "image", "LAB_IMAGE", "an image that the lab has, in place of the one that the learner's files name; it needs sh, sleep and nslookup")
+	given.flag(command, "wait", "LAB_WAIT", "wait that long, such as 5m, for a lab that still boots: again while all that is wrong passes by itself")
 	given.toggle(command, "keep", "LAB_KEEP", "leave the walk's JobSets in the lab, to be looked at or graded")
 	given.toggle(command, "fresh", "LAB_FRESH", "take a learner's JobSets away first, and move the learner's files aside")
 	strict := command.Flags().Bool("strict", false, "a partial verdict is exit status 1, as a gate wants it")

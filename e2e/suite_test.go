@@ -29,6 +29,9 @@ var run struct {
 	site     *lab.Site
 	findings []lab.Finding
 	closing  lab.Closing
+
+	// waitUntil is how long the lab may take to boot, its kubeconfig included.
+	waitUntil time.Time
 }
 
 // outcome hears from Ginkgo that a spec failed; the closing block tells which.
@@ -82,6 +85,9 @@ func prepare(getenv func(string) string) error {
 	if run.plan, err = lab.MakePlan(lab.Steps(), getenv("LAB_STEP")); err != nil {
 		return err
 	}
+	if err := awaitKubeconfig(getenv); err != nil {
+		return err
+	}
 	if run.settings, err = lab.ReadSettings(getenv, root); err != nil {
 		return err
 	}
@@ -105,9 +111,8 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	must(run.world.ClearEvidence())
 	looking, looked := run.world.Heeding(ctx)
 	defer looked()
-	run.site = run.world.Survey(looking)
+	run.site, run.findings = run.world.AwaitLab(looking, time.Until(run.waitUntil), tellOfWaiting)
 	run.world.EndIfInterrupted("while the lab was looked at, before any step.")
-	run.findings = lab.Preflight(run.site, run.world.Pins)
 	if wrong := lab.WrongWorld(run.findings); wrong != "" {
 		if run.site.Unreachable == nil {
 			run.world.GatherPreflight(ctx, wrong)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -32,7 +31,9 @@ type kindCluster struct {
 	ownNetwork bool
 	// mounts are files of this machine that the node sees.
 	mounts []v1alpha4.Mount
-	say    func(string)
+	// owner is the mark by which the cluster is known to be ours, madeBy the same for people.
+	owner, madeBy string
+	say           func(string)
 }
 
 var _ support.E2EClusterProvider = &kindCluster{}
@@ -46,9 +47,12 @@ func (k *kindCluster) provider() *kindcluster.Provider {
 }
 
 // Create makes the cluster and writes its kubeconfig. kind's Create knows no
-// context: when ctx ends, the node is deleted under it, by name, again and again
+// context: when ctx ends, what carries our mark is deleted under it, again and again
 // until Create has given up, since it may not have made the node yet.
 func (k *kindCluster) Create(ctx context.Context, _ ...string) (string, error) {
+	if err := k.createNetwork(ctx); err != nil {
+		return "", err
+	}
 	ended := make(chan error, 1)
 	go func() {
 		ended <- k.provider().Create(k.name,
@@ -69,19 +73,25 @@ func (k *kindCluster) Create(ctx context.Context, _ ...string) (string, error) {
 	case <-ctx.Done():
 	}
 	k.say("interrupted: taking the node away")
-	again := time.NewTicker(time.Second)
-	defer again.Stop()
-	for {
-		err := k.Destroy(context.WithoutCancel(ctx))
-		select {
-		case _ = <-ended:
-			return "", errors.Join(ctx.Err(), k.Destroy(context.WithoutCancel(ctx)))
-		case <-again.C:
-			if err != nil {
-				k.say(firstLine(err))
-			}
-		}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), removing)
+	defer cancel()
+	return "", errors.Join(ctx.Err(), k.takeAway(bounded, ended))
+}
+
+// createNetwork makes the network of the node, with our mark; kind takes one that is
+// there as it is. The node is sealed and its cluster is of IPv4, so the network has
+// none of the options by which kind cares for the way out: no IPv6, no MTU.
+func (k *kindCluster) createNetwork(ctx context.Context) error {
+	_, err := k.engine.run(ctx, "network", "create", "--driver", "bridge",
+		"--label", ownerLabel+"="+k.owner, "--label", madeLabel+"="+k.madeBy, k.name)
+	if err == nil {
+		return nil
 	}
+	// Somebody may have made one of that name a moment ago.
+	if found, failed := k.survey(ctx); failed == nil && found.foreign != nil {
+		return found.foreign
+	}
+	return fmt.Errorf("making the network of %s: %w", k.name, err)
 }
 
 // config is what kind is told beside the image's name.
@@ -100,47 +110,6 @@ func (k *kindCluster) config() *v1alpha4.Cluster {
 		config.KubeadmConfigPatches = append(config.KubeadmConfigPatches, "kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\nfailCgroupV1: false\n")
 	}
 	return config
-}
-
-// Destroy removes the cluster and the network that was made for it. A cluster
-// that does not exist is removed already.
-func (k *kindCluster) Destroy(ctx context.Context) error {
-	// An orderly shutdown of a node that is thrown away would take ten seconds.
-	if id, err := k.engine.run(ctx, "inspect", "--type", "container", "--format", "{{.Id}}", k.container()); err == nil {
-		_, _ = k.engine.run(ctx, "kill", id) // it may have stopped already
-		if err := thaw(freezer, id); err != nil {
-			return fmt.Errorf("thawing the node of %s: %w", k.name, err)
-		}
-	}
-	if err := k.provider().Delete(k.name, k.kubeconfig); err != nil {
-		return fmt.Errorf("removing the cluster %s: %w", k.name, withOutput(err))
-	}
-	// kind finds a node's volume through its container, which may be gone.
-	volumes, err := k.engine.run(ctx, "volume", "ls", "--quiet", "--filter", "label="+k.container())
-	if err != nil {
-		return fmt.Errorf("looking for volumes of %s: %w", k.name, err)
-	}
-	for _, volume := range strings.Fields(volumes) {
-		if _, err := k.engine.run(ctx, "volume", "rm", volume); err != nil {
-			return fmt.Errorf("removing the volume of %s: %w", k.name, err)
-		}
-	}
-	if _, err := k.engine.run(ctx, "network", "inspect", k.name); err != nil {
-		return nil //nolint:nilerr // there is no such network
-	}
-	if _, err := k.engine.run(ctx, "network", "rm", k.name); err != nil {
-		return fmt.Errorf("removing the network of %s: %w", k.name, err)
-	}
-	return nil
-}
-
-// exists tells whether the cluster has a node, running or not.
-func (k *kindCluster) exists() (bool, error) {
-	found, err := k.provider().ListNodes(k.name)
-	if err != nil {
-		return false, fmt.Errorf("looking for the node of %s: %w", k.name, withOutput(err))
-	}
-	return len(found) > 0, nil
 }
 
 // container is the name that kind gives to the container of its one node.

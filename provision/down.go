@@ -35,8 +35,8 @@ func (l *Lab) afterFailure(ctx context.Context, m *making, failure error) error 
 
 // nodeLogs keeps what the node knew and says where it lies.
 func (l *Lab) nodeLogs(ctx context.Context, k *kindCluster) string {
-	if exists, err := k.exists(); err != nil || !exists {
-		return "there is no node to take logs from"
+	if found, err := k.survey(ctx); err != nil || len(found.containers) == 0 || found.foreign != nil {
+		return "there is no node of ours to take logs from"
 	}
 	reports := os.Getenv("LAB_REPORTS")
 	if reports == "" {
@@ -68,7 +68,7 @@ func (l *Lab) down(ctx context.Context) error {
 	line := told.start("removed")
 	ctx, cancel := context.WithTimeout(ctx, removing)
 	defer cancel()
-	engine, err := findEngine(ctx, l.podman())
+	engine, err := l.chooseEngine(ctx)
 	if err == nil {
 		err = l.remove(ctx, engine)
 	}
@@ -79,23 +79,31 @@ func (l *Lab) down(ctx context.Context) error {
 // ErrNotRemoved is in the error when something of a lab could not be removed.
 var ErrNotRemoved = errors.New("the lab could not be removed; run make down again, and if that fails too, see what it says")
 
+// remove removes what is ours of the lab. What has its name and is not ours stays,
+// and is the error when all else is gone.
 func (l *Lab) remove(ctx context.Context, e engine) (err error) {
+	var refused *foreign
 	defer func() {
-		if err != nil {
+		if err == nil && refused != nil {
+			err = refused
+		} else if err != nil {
 			err = fmt.Errorf("%w: %w", ErrNotRemoved, err)
 		}
 	}()
 	if err := e.use(l.Name, l.podman()); err != nil {
 		return err
 	}
-	k := &kindCluster{name: l.Name, kubeconfig: l.Kubeconfig(), engine: e, say: func(string) {}}
+	k, err := l.cluster(e)
+	if err != nil {
+		return err
+	}
 	// An engine that is asked while it still works on the container may refuse once.
 	if err := waitFor(ctx, "the engine to remove the cluster", func(ctx context.Context) error {
-		if err := k.Destroy(ctx); err != nil {
+		if err := k.Destroy(ctx); err != nil && !errors.As(err, &refused) {
 			return notYetf("%v", err)
 		}
 		return nil
-	}); err != nil {
+	}); err != nil || refused != nil {
 		return err
 	}
 	if err := l.forget(); err != nil {

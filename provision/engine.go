@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,6 +20,19 @@ type engine struct {
 	// name is the program: docker or podman.
 	name    string
 	version string
+	// why says why it is not one that goes before it; second, that one after it was not asked.
+	why, second string
+	// tried says how it is known that the engine can run a node.
+	tried string
+}
+
+// String is the engine's name and version, and why it is this one.
+func (e engine) String() string {
+	said := e.name + " " + e.version
+	if e.why != "" {
+		said += " (" + e.why + ")"
+	}
+	return said
 }
 
 // use sets what this process and its children, kind's among them, need in the
@@ -49,17 +61,18 @@ func (e engine) use(lab string, folder string) error {
 	return nil
 }
 
-// run runs the engine and returns what it printed; what it printed is in the error too.
+// run runs the engine and returns what it printed on its output, without what it
+// warned of; all it printed is in the error.
 func (e engine) run(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, e.name, args...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours to answer
 	command.WaitDelay = 5 * time.Second
-	var out bytes.Buffer
-	command.Stdout, command.Stderr = &out, &out
+	var out, warned bytes.Buffer
+	command.Stdout, command.Stderr = &out, &warned
 	err := command.Run()
 	said := strings.TrimSpace(out.String())
 	if err != nil {
-		return said, fmt.Errorf("%s %s: %w: %s", e.name, strings.Join(args, " "), err, said)
+		return said, fmt.Errorf("%s %s: %w: %s", e.name, strings.Join(args, " "), err, strings.TrimSpace(warned.String()+"\n"+said))
 	}
 	return said, nil
 }
@@ -123,63 +136,6 @@ func ulimit(which int) (uint64, error) {
 		return 0, fmt.Errorf("reading a resource limit: %w", err)
 	}
 	return min(limit.Max, 1<<20), nil
-}
-
-// findEngine returns the first engine that really runs a privileged container:
-// Docker, then Podman; or the one that LAB_ENGINE names, and no other.
-func findEngine(ctx context.Context, folder string) (engine, error) {
-	names := []string{"docker", "podman"}
-	if wanted := os.Getenv("LAB_ENGINE"); wanted != "" {
-		if wanted != "docker" && wanted != "podman" {
-			return engine{}, fmt.Errorf("LAB_ENGINE is %q; it can be docker or podman", wanted)
-		}
-		names = []string{wanted}
-	}
-	var why []error
-	for _, name := range names {
-		found, err := tryEngine(ctx, engine{name: name}, folder)
-		if err == nil {
-			return found, nil
-		}
-		if ctx.Err() != nil {
-			return engine{}, ctx.Err()
-		}
-		why = append(why, err)
-	}
-	return engine{}, fmt.Errorf("no container engine here can run a kind node:\n%w\n"+
-		"   start Docker, or, on Debian: apt-get install podman runc netavark aardvark-dns iptables", errors.Join(why...))
-}
-
-// tryEngine runs a privileged container of this very program, which is static,
-// and returns the engine with its version. A success is remembered until the
-// machine restarts or the engine changes.
-func tryEngine(ctx context.Context, e engine, folder string) (engine, error) {
-	if _, err := exec.LookPath(e.name); err != nil {
-		return e, fmt.Errorf("   %s: not installed", e.name)
-	}
-	if e.name == "podman" && os.Geteuid() != 0 {
-		return e, fmt.Errorf("   podman: a lab uses it as root only: sudo -E make e2e")
-	}
-	if err := e.use("gsb-jobset-probe", folder); err != nil {
-		return e, err
-	}
-	format := map[string]string{"docker": "{{.Server.Version}}", "podman": "{{.Client.Version}}"}[e.name]
-	bounded, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	var err error
-	if e.version, err = e.run(bounded, "version", "--format", format); err != nil {
-		return e, fmt.Errorf("   %s: no engine answers: %s", e.name, firstLine(err))
-	}
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // elsewhere than Linux: tried each time
-	verdict := filepath.Join(folder, "engine-works")
-	mark := fmt.Sprintf("%s %s %s", e.name, e.version, strings.TrimSpace(string(boot)))
-	if was, err := os.ReadFile(verdict); err == nil && string(was) == mark && len(boot) > 0 {
-		return e, nil
-	}
-	if err := runPrivileged(bounded, e); err != nil {
-		return e, fmt.Errorf("   %s %s: cannot run a privileged container, which a kind node is: %s", e.name, e.version, firstLine(err))
-	}
-	return e, os.WriteFile(verdict, []byte(mark), 0o644)
 }
 
 func firstLine(err error) string {

@@ -85,7 +85,7 @@ func onTheLab(ctx context.Context) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := findEngine(ctx, l.podman())
+	e, err := l.chooseEngine(ctx)
 	if err != nil {
 		return nil, err
 	}

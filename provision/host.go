@@ -105,11 +105,11 @@ func (l *Lab) findImages(ctx context.Context) finding {
 }
 
 func (l *Lab) findEngine(ctx context.Context) finding {
-	e, err := findEngine(ctx, l.podman())
+	e, err := l.chooseEngine(ctx)
 	if err != nil {
-		return finding{name: "engine", said: "none works", mend: err.Error(), fatal: len(missingPackages(runs)) == 0}
+		return finding{name: "engine", said: "none works", mend: err.Error(), fatal: !l.mayInstall(missingPackages(runs))}
 	}
-	return finding{name: "engine", said: fmt.Sprintf("%s %s ran a privileged container", e.name, e.version)}
+	return finding{name: "engine", said: fmt.Sprintf("%s %s%s", e, e.tried, e.second)}
 }
 
 func findCgroup() finding {
@@ -224,25 +224,22 @@ func prepareHost(ctx context.Context, l *Lab, say func(string)) (engine, string,
 			return engine{}, "", fmt.Errorf("%s: %s\n   %s", f.name, f.said, f.mend)
 		}
 	}
-	installed, err := installEngine(ctx, say)
+	say("trying the container engines")
+	e, installed, err := l.findOrInstallEngine(ctx, say)
 	if err != nil {
 		return engine{}, "", err
 	}
-	if !stands(modules) {
+	// Docker makes it where its daemon runs, which may be a virtual machine.
+	if e.name == "podman" && !stands(modules) {
 		if err := os.Mkdir(modules, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return engine{}, "", fmt.Errorf("making %s, which kind mounts into its node: %w", modules, err)
 		}
-	}
-	say("trying the container engines")
-	e, err := findEngine(ctx, l.podman())
-	if err != nil {
-		return engine{}, "", err
 	}
 	free, err := freeBytes(l.Folder)
 	if err != nil {
 		return engine{}, "", err
 	}
-	said := fmt.Sprintf("%s %s, cgroup v%d, %d CPUs, %d GiB free", e.name, e.version, cgroupVersion(), runtime.NumCPU(), free>>30)
+	said := fmt.Sprintf("%s, cgroup v%d, %d CPUs, %d GiB free", e, cgroupVersion(), runtime.NumCPU(), free>>30)
 	if installed != "" {
 		said += ", installed " + installed
 	}

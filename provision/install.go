@@ -2,12 +2,13 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 	"syscall"
-	"time"
 
 	"gsb.test/jobset-e2e/provision/source"
 )
@@ -56,17 +57,26 @@ func installCommand(packages []string) string {
 	return "apt-get install -y --no-install-recommends " + strings.Join(packages, " ")
 }
 
-// installEngine installs Podman and what it needs where no Docker engine answers
-// and something of it is missing, and returns the names of what was installed.
-func installEngine(ctx context.Context, say func(string)) (string, error) {
-	docker := engine{name: "docker"}
-	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if _, err := docker.run(bounded, "version", "--format", "{{.Server.Version}}"); err == nil || ctx.Err() != nil {
-		return "", ctx.Err()
-	}
+// findOrInstallEngine returns the engine for the lab. Where none works and Podman is
+// not there whole, it installs that, and returns the names of what was installed.
+func (l *Lab) findOrInstallEngine(ctx context.Context, say func(string)) (found engine, installed string, err error) {
+	found, err = l.chooseEngine(ctx)
 	missing := missingPackages(runs)
-	return strings.Join(missing, " "), install(ctx, missing, say)
+	if err == nil || ctx.Err() != nil || !l.mayInstall(missing) {
+		return found, "", err
+	}
+	if failed := install(ctx, missing, say); failed != nil {
+		return found, "", errors.Join(err, failed)
+	}
+	found, err = l.chooseEngine(ctx)
+	return found, strings.Join(missing, " "), err
+}
+
+// mayInstall tells whether installing what Podman lacks is wanted and can be done.
+func (l *Lab) mayInstall(missing []string) bool {
+	stood, _ := readRecord(l.recordFile())
+	_, err := exec.LookPath("apt-get")
+	return len(missing) > 0 && err == nil && os.Geteuid() == 0 && os.Getenv("LAB_ENGINE") != "docker" && stood.Engine != "docker"
 }
 
 // install installs Debian's packages, as root on a machine with apt.

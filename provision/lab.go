@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -35,6 +36,9 @@ type Lab struct {
 // Names become part of host names, and of the node's own: 63 bytes in all.
 var nameRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 
+// reserved are names that a container engine or kind has for networks of its own.
+var reserved = []string{"bridge", "container", "default", "host", "ingress", "kind", "nat", "none", "ns", "pasta", "podman", "private", "slirp4netns"}
+
 // New finds the checkout around the working directory and the user's cache folder.
 func New(name string, keep bool) (*Lab, error) {
 	if name == "" {
@@ -42,6 +46,9 @@ func New(name string, keep bool) (*Lab, error) {
 	}
 	if !nameRule.MatchString(name) {
 		return nil, fmt.Errorf("LAB_NAME is %q; a lab's name is up to 40 small letters, digits and hyphens, such as %s", name, DefaultName)
+	}
+	if slices.Contains(reserved, name) {
+		return nil, fmt.Errorf("LAB_NAME is %q, which the container engines or kind keep for a network of their own; take another, such as LAB_NAME=%s-%s", name, DefaultName, name)
 	}
 	checkout, err := findCheckout()
 	if err != nil {
@@ -89,6 +96,8 @@ type record struct {
 	Checkout string    `json:"checkout"`
 	PID      int       `json:"pid"`
 	Since    time.Time `json:"since"`
+	// Engine is the container engine that a lab stands in; a run that holds one names none.
+	Engine string `json:"engine,omitempty"`
 }
 
 func (l *Lab) recordFile() string { return filepath.Join(l.Folder, "labs", l.Name+".json") }
@@ -101,8 +110,8 @@ func readRecord(path string) (record, bool) {
 	return r, err == nil && json.Unmarshal(content, &r) == nil
 }
 
-func (l *Lab) writeRecord(path string) error {
-	content, err := json.Marshal(record{l.Checkout, os.Getpid(), time.Now()})
+func (l *Lab) writeRecord(path, engine string) error {
+	content, err := json.Marshal(record{l.Checkout, os.Getpid(), time.Now(), engine})
 	if err == nil {
 		err = os.WriteFile(path, content, 0o644)
 	}
@@ -132,7 +141,7 @@ func (l *Lab) hold() (release func(), err error) {
 		return nil, errors.Join(fmt.Errorf("the lab %s belongs to %s:\nremove it there (cd %s && make down), or take another name: LAB_NAME=%s-2 make e2e",
 			l.Name, owner.Checkout, owner.Checkout, l.Name), lock.Close())
 	}
-	if err := l.writeRecord(l.lockFile()); err != nil {
+	if err := l.writeRecord(l.lockFile(), ""); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return func() { _ = lock.Close() }, nil

@@ -61,7 +61,7 @@ func TestALabIsHeldByOneRunAndOwnedByOneCheckout(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred(), "another name is another lab")
 	releaseOther()
 
-	g.Expect(mine.writeRecord(mine.recordFile())).To(Succeed())
+	g.Expect(mine.writeRecord(mine.recordFile(), "podman")).To(Succeed())
 	release()
 	elsewhere := &Lab{Name: "x", Checkout: t.TempDir(), Folder: mine.Folder}
 	_, err = elsewhere.hold()

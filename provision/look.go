@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,23 +16,23 @@ import (
 const absent = "no such cluster"
 
 // look tells why the cluster of that name cannot be used as it stands; empty if it can.
+// What has its name and is not ours is an error.
 func (k *kindCluster) look(ctx context.Context) (verdict string, err error) {
-	exists, err := k.exists()
+	found, err := k.survey(ctx)
 	if err != nil {
 		return "", err
 	}
-	if !exists {
+	if err := found.refusal(); err != nil {
+		return "", err
+	}
+	if len(found.containers) == 0 {
 		return absent, nil
 	}
-	is, err := k.engine.run(ctx, "inspect", "--format", "{{.State.Running}} {{.Config.Image}}", k.container())
-	if err != nil {
-		return "", err
-	}
-	running, image, _ := strings.Cut(is, " ")
-	if image != k.image {
+	node := found.containers[0] // kind makes one
+	if node.Config.Image != k.image {
 		return "it was of another node image", nil
 	}
-	if running != "true" {
+	if !node.State.Running {
 		return "its node had stopped", nil
 	}
 	if _, err := k.GenerateKubeconfig(); err != nil {

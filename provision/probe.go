@@ -3,18 +3,19 @@ package provision
 import (
 	"archive/tar"
 	"context"
+	"crypto/rand"
 	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 )
 
-// probeImage is made from this program, tried once and removed.
-const probeImage = "localhost/lab-probe:1"
-
-// runPrivileged shows that the engine runs a privileged container, by running one.
+// runPrivileged shows that the engine runs a privileged container, by running one of
+// this very program. What it makes has a name that nobody else can have chosen.
 func runPrivileged(ctx context.Context, e engine) (err error) {
 	folder, err := os.MkdirTemp("", "lab-probe-")
 	if err != nil {
@@ -29,25 +30,27 @@ func runPrivileged(ctx context.Context, e engine) (err error) {
 	if err := tarOne(self, "lab", root); err != nil {
 		return err
 	}
-	if _, err := e.run(ctx, "import", root, probeImage); err != nil {
-		return err
-	}
-	defer func() {
-		if _, failed := e.run(context.WithoutCancel(ctx), "rmi", "--force", probeImage); err == nil {
+	name := "lab-probe-" + strings.ToLower(rand.Text())
+	image := "localhost/" + name + ":1"
+	clean := func(args ...string) {
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		// After a failure there may be nothing to remove.
+		if _, failed := e.run(bounded, args...); err == nil {
 			err = failed
 		}
-	}()
+	}
+	defer clean("rmi", "--force", image)
+	if _, err := e.run(ctx, "import", root, image); err != nil {
+		return err
+	}
+	// A container that was made but could not be started stays.
+	defer clean("rm", "--force", name)
 	// Detached: in the foreground Podman waits for its monitor process to be
 	// reaped, which takes 20 s where PID 1 is slow to reap.
-	name := fmt.Sprintf("lab-probe-%d", os.Getpid())
-	if _, err := e.run(ctx, "run", "--detach", "--name", name, "--privileged", "--network", "none", "--entrypoint", "/lab", probeImage, "--version"); err != nil {
+	if _, err := e.run(ctx, "run", "--detach", "--name", name, "--privileged", "--network", "none", "--entrypoint", "/lab", image, "--version"); err != nil {
 		return err
 	}
-	defer func() {
-		if _, failed := e.run(context.WithoutCancel(ctx), "rm", "--force", name); err == nil {
-			err = failed
-		}
-	}()
 	return waitFor(ctx, "the container to print what it was told to", func(ctx context.Context) error {
 		if said, err := e.run(ctx, "logs", name); err != nil || said+"\n" != want {
 			return notYetf("it printed %q (%v)", said, err)

@@ -117,7 +117,10 @@ func (m *making) promise(keep func(context.Context, *cluster, images.Set) (strin
 func (m *making) host(ctx context.Context, say func(string)) (string, error) {
 	found, said, err := prepareHost(ctx, m.lab, say)
 	m.engine = found
-	return said, err
+	if err != nil {
+		return said, err
+	}
+	return said, m.lab.refuseForeign(ctx, found)
 }
 
 // cluster makes the cluster, or takes the one that stands if it is of the same
@@ -133,13 +136,23 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	k := &kindCluster{name: m.lab.Name, image: m.set.Node, kubeconfig: m.lab.Kubeconfig(), engine: m.engine,
-		ownNetwork: m.set.OwnNetwork, mounts: seal, say: say}
+	if _, err := m.lab.haveOwner(); err != nil {
+		return "", err
+	}
+	k, err := m.lab.cluster(m.engine)
+	if err != nil {
+		return "", err
+	}
+	mark, err := k.writeMark(m.lab.sealFolder())
+	if err != nil {
+		return "", err
+	}
+	k.image, k.ownNetwork, k.mounts, k.say = m.set.Node, m.set.OwnNetwork, append(seal, mark), say
 	verdict, err := k.look(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := m.lab.writeRecord(m.lab.recordFile()); err != nil {
+	if err := m.lab.writeRecord(m.lab.recordFile(), m.engine.name); err != nil {
 		return "", err
 	}
 	m.kind = k

@@ -34,7 +34,7 @@ func (l *Lab) With(ctx context.Context, args []string) error {
 	}
 	failed := l.command(ctx, args)
 	if failed != nil && ctx.Err() == nil && !partly(failed) {
-		fmt.Printf("   %s\n", l.nodeLogs(ctx, &kindCluster{name: l.Name, engine: m.engine, say: func(string) {}}))
+		fmt.Printf("   %s\n", l.nodeLogs(ctx, m.kind))
 	}
 	if l.Keep {
 		fmt.Printf("   the lab %s stands, as KEEP=1 asks; look at it: export KUBECONFIG=%s; remove it: make down\n", l.Name, l.Kubeconfig())

@@ -140,10 +140,10 @@ func TestTheRulesRefuse(t *testing.T) {
 		{"permissions left to a default", "permissions: {}\n", "", "no permission at all"},
 		{"a job that may write the code", "contents: read", "contents: write", "may write contents"},
 		{"no concurrency group", "concurrency:\n  group: nightly\n  cancel-in-progress: false\n", "", "no concurrency group"},
-		{"logic in a workflow", "run: make e2e", "run: make e2e || true", "not one make target"},
+		{"logic in a workflow", "run: make night", "run: make night || true", "not one make target"},
 		{"a pipe", "run: make summary", "run: make summary >> $GITHUB_STEP_SUMMARY", "not one make target"},
-		{"an option of make", "run: make e2e", "run: make -k e2e", "not one make target"},
-		{"a target that is none", "run: make e2e", "run: make walk", "which the Makefile does not"},
+		{"an option of make", "run: make night", "run: make -k night", "not one make target"},
+		{"a target that is none", "run: make night", "run: make walk", "which the Makefile does not"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			changed := strings.ReplaceAll(nightly, c.from, c.to)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"syscall"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -16,6 +17,10 @@ type Finding struct {
 	Says string `json:"says"`
 	// Mend is what to type where something is wrong; empty where nothing is.
 	Mend string `json:"mend,omitempty"`
+	// Passes tells that what is wrong goes away by itself while a lab boots.
+	Passes bool `json:"passes,omitempty"`
+	// Since is from when on it was wrong, if the lab was waited for; see AwaitLab.
+	Since time.Time `json:"since,omitzero"`
 	// Note is a remark that makes nothing wrong.
 	Note string `json:"note,omitempty"`
 }
@@ -26,7 +31,7 @@ func (f Finding) Wrong() bool { return f.Mend != "" }
 // unreachable tells a lab that is gone from one that does not let us in.
 func unreachable(site *Site) Finding {
 	finding := Finding{What: "cluster", Says: fmt.Sprintf("%s does not answer: %v", site.Server, site.Unreachable),
-		Mend: "make up makes a lab; make steps LAB_KUBECONFIG=/path names another one"}
+		Mend: "make up makes a lab; make steps LAB_KUBECONFIG=/path names another one", Passes: passing(site.Unreachable)}
 	var timeout net.Error
 	switch {
 	case apierrors.IsUnauthorized(site.Unreachable), apierrors.IsForbidden(site.Unreachable),
@@ -49,6 +54,9 @@ func Findings(findings []Finding) string {
 			mark = "✗"
 		}
 		rows = append(rows, []string{mark, finding.What, finding.Says})
+		if !finding.Since.IsZero() {
+			rows = append(rows, []string{"", "", "* wrong since " + finding.Since.UTC().Format(time.TimeOnly) + " UTC"})
+		}
 		if finding.Note != "" {
 			rows = append(rows, []string{"", "", "* " + finding.Note})
 		}

@@ -17,6 +17,7 @@ func namespaceThere(site *Site, pins fixtures.Pins) Finding {
 	case !site.HasNamespace:
 		finding.Says = "there is no namespace " + pins.Namespace
 		finding.Mend = remake + "kubectl apply -f fixtures/lab/lab.yaml"
+		finding.Passes = true
 	case len(site.Strangers) > 0 && site.Fresh:
 		finding.Says = fmt.Sprintf("%s holds JobSets that this suite did not make, and --fresh takes them away: %s",
 			pins.Namespace, strings.Join(site.Strangers, ", "))
@@ -45,6 +46,7 @@ func queueLeads(queue *kueuev1.LocalQueue, pins fixtures.Pins) Finding {
 	switch {
 	case queue == nil:
 		finding.Says, finding.Mend = fmt.Sprintf("there is no LocalQueue %s in namespace %s", pins.LocalQueue, pins.Namespace), mend
+		finding.Passes = true
 	case string(queue.Spec.ClusterQueue) != pins.ClusterQueue:
 		// The field is immutable, so applying anew does not help.
 		finding.Says = fmt.Sprintf("%s → %s; the lab's leads to %s", pins.LocalQueue, queue.Spec.ClusterQueue, pins.ClusterQueue)
@@ -52,6 +54,7 @@ func queueLeads(queue *kueuev1.LocalQueue, pins fixtures.Pins) Finding {
 	case active(queue.Status.Conditions) != "":
 		finding.Says, finding.Mend = pins.LocalQueue+": "+active(queue.Status.Conditions),
 			"mend the ClusterQueue that it leads to"
+		finding.Passes = true
 	}
 	return finding
 }
@@ -61,7 +64,7 @@ func quotaStands(queue *kueuev1.ClusterQueue, pins fixtures.Pins) Finding {
 	finding := Finding{What: "ClusterQueue", Says: fmt.Sprintf("%s, %d × %s, Active", pins.ClusterQueue, pins.Quota, pins.GPUResource)}
 	mend := remake + "kubectl apply -f fixtures/lab/lab.yaml"
 	if queue == nil {
-		finding.Says, finding.Mend = "there is no ClusterQueue "+pins.ClusterQueue, mend
+		finding.Says, finding.Mend, finding.Passes = "there is no ClusterQueue "+pins.ClusterQueue, mend, true
 		return finding
 	}
 	quota := Queue{live: queue}.quota(pins.GPUResource)
@@ -74,7 +77,7 @@ func quotaStands(queue *kueuev1.ClusterQueue, pins fixtures.Pins) Finding {
 		finding.Mend = mend
 	case active(queue.Status.Conditions) != "":
 		finding.Says = pins.ClusterQueue + ": " + active(queue.Status.Conditions)
-		finding.Mend = mend
+		finding.Mend, finding.Passes = mend, true
 	}
 	return finding
 }

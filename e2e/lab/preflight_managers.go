@@ -14,15 +14,17 @@ func managerUp(name string, manager Manager, pinned string, webhook error, asked
 	switch {
 	case manager.Deployment == "":
 		finding.Says = fmt.Sprintf("no Deployment runs an image named %s", strings.ToLower(name))
-		finding.Mend = remake + "install " + name + " " + pinned
+		finding.Mend, finding.Passes = remake+"install "+name+" "+pinned, true
 		return finding
 	case !manager.Available:
 		namespace, deployment, _ := strings.Cut(manager.Deployment, "/")
 		finding.Says = fmt.Sprintf("Deployment %s is not available: %s", manager.Deployment, manager.Why)
 		finding.Mend = fmt.Sprintf("kubectl -n %s describe deployment %s says why", namespace, deployment)
+		finding.Passes = true
 	case webhook != nil:
 		finding.Says = "a dry run was not answered: " + webhook.Error()
 		finding.Mend = "wait half a minute and try again; if it stays, kubectl -n " + strings.Replace(manager.Deployment, "/", " logs deployment/", 1)
+		finding.Passes = passing(webhook)
 	case !asked:
 		finding.Says = orNone(manager.Version)
 	}
@@ -46,7 +48,7 @@ func trusted(name string, manager Manager, trust Trust) Finding {
 		return finding
 	case len(trust.Hooks) == 0:
 		finding.Says = "no webhook is registered that leads to Deployment " + manager.Deployment
-		finding.Mend = remake + "apply " + name + "'s manifest again"
+		finding.Mend, finding.Passes = remake+"apply "+name+"'s manifest again", true
 		return finding
 	case trust.Certificate == nil:
 		finding.Says = fmt.Sprintf("not compared: the pods of Deployment %s mount no secret with a certificate", manager.Deployment)
@@ -55,6 +57,7 @@ func trusted(name string, manager Manager, trust Trust) Finding {
 	}
 	var wrong []string
 	var first Hook
+	var settled bool
 	counted := map[string]int{}
 	for _, hook := range trust.Hooks {
 		if err := verifies(trust.Certificate, hook); err != nil {
@@ -65,6 +68,7 @@ func trusted(name string, manager Manager, trust Trust) Finding {
 			if len(wrong) == 1 {
 				first = hook
 			}
+			settled = settled || len(hook.CABundle) > 0
 		}
 	}
 	if len(wrong) == 0 {
@@ -78,6 +82,8 @@ func trusted(name string, manager Manager, trust Trust) Finding {
 	}
 	finding.Mend = fmt.Sprintf("kubectl -n %s: it writes its own authority into its webhooks when it starts, unless cert-manager is to do that",
 		strings.Replace(manager.Deployment, "/", " rollout restart deployment/", 1))
+	// A manager writes its authority before it is available, and not again after.
+	finding.Passes = !manager.Available || !settled
 	// A CustomResourceDefinition takes all objects of its kind with it.
 	if kind, called, _ := strings.Cut(first.Registration, " "); strings.HasSuffix(kind, "WebhookConfiguration") {
 		finding.Mend += fmt.Sprintf("; or, where an earlier installation left it: kubectl delete %s %s", strings.ToLower(kind), called)

@@ -18,7 +18,7 @@ func oneNode(nodes []corev1.Node) Finding {
 	finding.Says = strings.Join(names, "; ")
 	switch {
 	case len(nodes) == 0:
-		finding.Says, finding.Mend = "there is none", remake+"look at kubectl get nodes"
+		finding.Says, finding.Mend, finding.Passes = "there is none", remake+"look at kubectl get nodes", true
 	case len(nodes) > 1:
 		finding.Says = fmt.Sprintf("%d nodes where the lab has one: %s", len(nodes), finding.Says)
 		finding.Mend = "kubectl delete node <the stale one>"
@@ -26,6 +26,7 @@ func oneNode(nodes []corev1.Node) Finding {
 		finding.Mend = "kubectl uncordon " + nodes[0].Name
 	case nodeState(nodes[0]) != "Ready":
 		finding.Mend = "kubectl describe node " + nodes[0].Name + " says why"
+		finding.Passes = settling(nodes[0])
 	}
 	return finding
 }

@@ -59,7 +59,7 @@ func flavorFits(site *Site, pins fixtures.Pins) Finding {
 		at := slices.IndexFunc(site.Obstacles.Flavors, func(f kueuev1.ResourceFlavor) bool { return f.Name == name })
 		if at < 0 {
 			finding.Says = fmt.Sprintf("the quota of ClusterQueue %s is of ResourceFlavor %s, and there is none of that name", pins.ClusterQueue, name)
-			finding.Mend = remake + "kubectl apply -f fixtures/lab/lab.yaml"
+			finding.Mend, finding.Passes = remake+"kubectl apply -f fixtures/lab/lab.yaml", true
 			return finding
 		}
 		flavor := site.Obstacles.Flavors[at]
@@ -68,6 +68,7 @@ func flavorFits(site *Site, pins fixtures.Pins) Finding {
 				name, pairs(flavor.Spec.NodeLabels))
 			finding.Mend = fmt.Sprintf("kubectl label node NODE %s, or kubectl edit resourceflavor %s and remove its nodeLabels",
 				strings.ReplaceAll(pairs(flavor.Spec.NodeLabels), ", ", " "), name)
+			finding.Passes = true
 		}
 	}
 	return finding
@@ -94,6 +95,8 @@ func jobSetsQueued(site *Site) Finding {
 	case queued == nil:
 		finding.Says, finding.Note = "not known", "a dry run of a JobSet was not answered"
 	case !ptr.Deref(queued.Spec.Suspend, false):
+		// Before its webhooks are there, nothing passes through them.
+		finding.Passes = !site.Kueue.Available || len(site.KueueTrust.Hooks) == 0 && site.KueueTrust.Unread == nil
 		finding.Says = "Kueue does not suspend a JobSet that has a queue label, so it starts past the queue: its JobSet integration is off"
 		finding.Mend = "add jobset.x-k8s.io/jobset to integrations.frameworks in Kueue's configuration (kubectl -n kueue-system edit configmap kueue-manager-config), then kubectl -n kueue-system rollout restart deployment"
 	}

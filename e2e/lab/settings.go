@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Settings are what the environment says of a run.
@@ -28,6 +29,8 @@ type Settings struct {
 	// Fresh is LAB_FRESH=1: the learner's JobSets may be taken away, and the
 	// learner's files moved aside.
 	Fresh bool
+	// Wait is LAB_WAIT: for how long a lab that still boots is waited for.
+	Wait time.Duration
 }
 
 // ReadSettings reads the environment through getenv. root is the directory
@@ -39,6 +42,10 @@ func ReadSettings(getenv func(string) string, root string) (Settings, error) {
 	settings.Keep, settings.Fresh = getenv("LAB_KEEP") == "1", getenv("LAB_FRESH") == "1"
 	if settings.Image != "" && !imageName.MatchString(settings.Image) {
 		return settings, fmt.Errorf("LAB_IMAGE is %q, which is no image's name; one is busybox:1.35.0 or registry.local:5000/tools/busybox:1", settings.Image)
+	}
+	var err error
+	if settings.Wait, err = ReadWait(getenv("LAB_WAIT")); err != nil {
+		return settings, err
 	}
 	if settings.Kubeconfig == "" {
 		return settings, errors.New("LAB_KUBECONFIG does not say which lab to walk.\n" + howToName)

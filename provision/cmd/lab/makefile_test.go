@@ -103,10 +103,10 @@ func (c copied) hostile() string {
 
 // given are the variables that a user gives, the ones with a rule of their own left out.
 var given = []string{"LAB_ENGINE", "LAB_IMAGES", "LAB_MIRROR", "LAB_KUBECONFIG", "LAB_IMAGE", "LAB_WORKDIR", "LAB_REPORTS",
-	"STEP", "KEEP", "FRESH", "FAULT", "FILE", "SSH", "SSH_PORT", "SSH_KEY", "SSH_KNOWN_HOSTS", "KUBECONFIG_CONTENT"}
+	"STEP", "KEEP", "FRESH", "FAULT", "FILE", "SSH", "SSH_PORT", "SSH_KEY", "SSH_KNOWN_HOSTS", "KUBECONFIG_CONTENT", "WAIT"}
 
 var targets = []string{"e2e", "e2e-registry", "test", "up", "steps", "check", "down", "doctor", "images", "images-list", "images-save",
-	"images-load", "list", "gpus", "lint", "bench", "dist", "dist-proof", "gate", "gate-proof", "repeat", "summary", "report-issue",
+	"images-load", "list", "gpus", "lint", "bench", "dist", "dist-proof", "gate", "gate-proof", "repeat", "summary", "report-issue", "night",
 	"two-labs", "record", "foreign", "faults", "build-everywhere"}
 
 func TestNoTargetExpandsWhatAUserGives(t *testing.T) {

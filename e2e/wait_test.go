@@ -1,0 +1,40 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"gsb.test/jobset-e2e/e2e/lab"
+)
+
+// awaitKubeconfig waits for the kubeconfig of a lab that still boots, where a wait
+// was asked for. An interrupt is this run's verdict like any other refusal.
+func awaitKubeconfig(getenv func(string) string) error {
+	wait, err := lab.ReadWait(getenv("LAB_WAIT"))
+	if err != nil {
+		return err
+	}
+	run.waitUntil = time.Now().Add(wait)
+	if wait == 0 {
+		return nil
+	}
+	heeded := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		heeded = append(heeded, syscall.SIGHUP)
+	}
+	waiting, stop := signal.NotifyContext(context.Background(), heeded...)
+	defer stop()
+	lab.AwaitKubeconfig(waiting, getenv("LAB_KUBECONFIG"), wait, tellOfWaiting)
+	if waiting.Err() != nil {
+		return errors.New("the run was interrupted while it waited for the lab's kubeconfig")
+	}
+	return nil
+}
+
+// tellOfWaiting begins a line of its own: Ginkgo is in the midst of one.
+func tellOfWaiting(line string) { fmt.Printf("\n%s", line) }

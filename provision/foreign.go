@@ -1,0 +1,52 @@
+package provision
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func (c container) whose() string {
+	for _, mount := range c.Mounts {
+		if strings.HasPrefix(mount.Destination, markFolder) {
+			// The mark lies in <cache folder>/labs/<name>.seal.
+			return "it is the node of a lab made from another cache folder, " + filepath.Dir(filepath.Dir(filepath.Dir(mount.Source)))
+		}
+	}
+	if cluster := c.Config.Labels[clusterLabel]; cluster != "" {
+		return "it is a node of the kind cluster " + cluster + ", without a mark of this project"
+	}
+	return "it has no mark of this project"
+}
+
+func (n network) whose() string {
+	if by := n.Labels[madeLabel]; by != "" {
+		return "it is the network of another lab, made by " + by
+	}
+	return "it has no mark of this project"
+}
+
+// foreign is the refusal to touch what has a lab's name and is not ours.
+type foreign struct {
+	lab    string
+	engine engine
+	things []string
+	remove []string
+}
+
+func (f *foreign) add(kind, name, whose, remove string) {
+	f.things = append(f.things, fmt.Sprintf("   the %s %s: %s", kind, name, whose))
+	f.remove = append(f.remove, f.engine.name+" "+remove+name)
+}
+
+func (f *foreign) Error() string {
+	by := strings.Join(f.remove, " && ")
+	if f.engine.name == "podman" {
+		// A lab's Podman has a storage of its own.
+		by = fmt.Sprintf("export CONTAINERS_CONF=%s CONTAINERS_STORAGE_CONF=%s; %s", os.Getenv("CONTAINERS_CONF"), os.Getenv("CONTAINERS_STORAGE_CONF"), by)
+	}
+	return fmt.Sprintf("%s has something of the name %s that this project did not make from this cache folder, so it is left alone:\n%s\n"+
+		"   take another name for the lab: LAB_NAME=%s-2; or, if that may go, remove it yourself: %s",
+		f.engine.name, f.lab, strings.Join(f.things, "\n"), f.lab, by)
+}
