@@ -81,11 +81,6 @@ func appliedByUs(jobSet *jobsetv1.JobSet) bool {
 	return ours && !slices.ContainsFunc(jobSet.ManagedFields, byHand)
 }
 
-// appliedByRun is appliedByUs for one run.
-func appliedByRun(jobSet *jobsetv1.JobSet, run string) bool {
-	return jobSet.Annotations[fixtures.RunAnnotation] == run && appliedByUs(jobSet)
-}
-
 // byHand tells of an entry of managedFields that a person made: by kubectl in one
 // of its ways, or by a server-side apply, which no controller does to a JobSet. It
 // catches what changes no value, such as the same file applied by a learner.
