@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -100,7 +101,9 @@ func appliedDigest(jobSet *jobsetv1.JobSet) (string, error) {
 	jobSet.Spec.Suspend = nil
 	for i := range jobSet.Spec.ReplicatedJobs {
 		template := &jobSet.Spec.ReplicatedJobs[i].Template.Spec.Template
-		template.Labels, template.Annotations = nil, nil
+		for _, kept := range []map[string]string{template.Labels, template.Annotations} {
+			maps.DeleteFunc(kept, func(key, _ string) bool { return strings.HasPrefix(key, "kueue.x-k8s.io/") })
+		}
 		template.Spec.NodeSelector, template.Spec.Tolerations, template.Spec.SchedulingGates = nil, nil, nil
 	}
 	content, err := json.Marshal(struct {
