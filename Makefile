@@ -59,18 +59,16 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-# What a user says is data: taken here as it was typed, and read by recipes and
-# programs from the environment alone. Neither make nor a shell expands it. (make
-# expands what was given on its command line whenever it is looked at or exported,
-# if nothing takes it by $(value) before.)
+# What a user says is data: taken here as it was typed, and read by recipes and programs
+# from the environment alone. (What was given on make's command line, make expands
+# whenever it is looked at or exported, unless it was taken by $(value) before.)
 GIVEN := LAB_NAME LAB_ENGINE LAB_IMAGES LAB_MIRROR LAB_KUBECONFIG LAB_IMAGE LAB_WORKDIR LAB_REPORTS \
 	LAB_STEP LAB_KEEP LAB_FRESH STEP KEEP FRESH FAULT FILE N \
 	SSH SSH_PORT SSH_KEY SSH_KNOWN_HOSTS KUBECONFIG_CONTENT WAIT RESULTS DRY_RUN
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
 override LAB_NAME := $(or $(LAB_NAME),gsb-jobset)
 override N := $(or $(N),10)
-# The programs read LAB_STEP and its like: where they run without make, the bare
-# words may be somebody else's.
+# Where the programs run without make, the bare words may be somebody else's.
 $(foreach name,STEP KEEP FRESH,$(eval override LAB_$(name) := $$(or $$($(name)),$$(LAB_$(name)))))
 # The reports and files of a lab of another name lie apart, so that two do not meet.
 ifneq ($(LAB_NAME),gsb-jobset)
@@ -99,7 +97,7 @@ TARGETS := e2e e2e-registry test up steps check down doctor images images-list i
 	bench dist dist-proof gate gate-proof repeat summary report-issue night two-labs record foreign foreign-kind foreign-plain faults build-everywhere
 .PHONY: help named counted $(TARGETS)
 
-# Before anything else: files are named after the lab. The rule is provision's own.
+# Before all else, since files are named after the lab; the rule is provision's own.
 $(TARGETS) $(LAB) $(SUITE) $(STANDIN): | named
 named:
 	@LC_ALL=C; [[ $$LAB_NAME =~ ^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$$ ]] || { \
@@ -130,7 +128,6 @@ $(STANDIN):
 # make takes for good; a gate does not.
 WALK = $(SUITE) run
 PARTLY = || [ $$? -eq 3 ]
-# The lab that stands is this checkout's own, unless another is named.
 STANDS = LAB_KUBECONFIG="$${LAB_KUBECONFIG:-$$PWD/.lab/$$LAB_NAME.kubeconfig}"
 
 # What was asked for is looked at before a lab is made for it. The lab goes whole,

@@ -109,10 +109,10 @@ func TestTheSourcesAreTheLabsAndKinds(t *testing.T) {
 	}
 
 	for content, says := range map[string]string{
-		"jobset: {manifest: https://x, image: y}\nkueue: {manifest: https://x, image: y}\nkueu: {}":                     "kueu",
-		"jobset: {manifest: https://x, image: y}":                                                                       "a release needs manifest",
-		"jobset: {manifest: http://x, image: y}\nkueue: {manifest: https://x, image: y}":                                "an https address",
-		"jobset: {manifest: https://x, image: y}\nkueue: {manifest: https://x, image: y}\ndigests: {}":                 "digests",
+		"jobset: {manifest: https://x, image: y}\nkueue: {manifest: https://x, image: y}\nkueu: {}":    "kueu",
+		"jobset: {manifest: https://x, image: y}":                                                      "a release needs manifest",
+		"jobset: {manifest: http://x, image: y}\nkueue: {manifest: https://x, image: y}":               "an https address",
+		"jobset: {manifest: https://x, image: y}\nkueue: {manifest: https://x, image: y}\ndigests: {}": "digests",
 	} {
 		_, err := parseSources([]byte(content), nil, pins, Mirrors{})
 		g.Expect(err).To(MatchError(ContainSubstring(says)))
