@@ -149,5 +149,9 @@ func proofOf(e engine) string {
 	if err != nil {
 		return ""
 	}
-	return strings.Join([]string{e.name, e.version, strings.TrimSpace(string(boot)), os.Getenv("DOCKER_HOST"), os.Getenv("DOCKER_CONTEXT")}, " ")
+	proof := []string{e.name, e.version, strings.TrimSpace(string(boot))}
+	if e.name == "docker" {
+		proof = append(proof, os.Getenv("DOCKER_HOST"), os.Getenv("DOCKER_CONTEXT"))
+	}
+	return strings.Join(proof, " ")
 }

@@ -159,6 +159,25 @@ func TestTakingAwayEnds(t *testing.T) {
 	g.Expect(errors.Is(err, ErrNotRemoved)).To(Equal(true), "the exit status must say that something may be left")
 }
 
+// In Podman another cache folder is another storage, where nothing of the lab is seen.
+func TestTheKubeconfigOfALabOfAnotherCacheFolderStays(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		g := NewWithT(t)
+		l := testLab(t, "mine")
+		fakeEngines(t, fakeEngine{}, name)
+		g.Expect(os.MkdirAll(filepath.Dir(l.Kubeconfig()), 0o755)).To(Succeed())
+		g.Expect(os.WriteFile(l.Kubeconfig(), nil, 0o600)).To(Succeed())
+		g.Expect(l.remove(t.Context(), engine{name: name})).To(Succeed())
+		g.Expect(l.Kubeconfig()).To(BeARegularFile())
+
+		g.Expect(os.MkdirAll(filepath.Dir(l.recordFile()), 0o755)).To(Succeed())
+		g.Expect(l.writeRecord(l.recordFile(), name)).To(Succeed())
+		g.Expect(l.remove(t.Context(), engine{name: name})).To(Succeed())
+		g.Expect(l.Kubeconfig()).NotTo(BeAnExistingFile())
+		g.Expect(l.recordFile()).NotTo(BeAnExistingFile())
+	})
+}
+
 func TestTheMarkOfACacheFolder(t *testing.T) {
 	g := NewWithT(t)
 	l := testLab(t, "x")
