@@ -68,7 +68,7 @@ func (l *Lab) down(ctx context.Context) error {
 	line := told.start("removed")
 	ctx, cancel := context.WithTimeout(ctx, removing)
 	defer cancel()
-	engine, err := l.chooseEngine(ctx)
+	engine, err := l.chooseEngine(ctx, l.Folder)
 	if err == nil {
 		err = l.remove(ctx, engine)
 	}

@@ -189,17 +189,17 @@ func TestALabIsSoughtInTheEngineItStandsIn(t *testing.T) {
 	defer release()
 	g.Expect(l.writeRecord(l.recordFile(), "podman")).To(Succeed())
 	fakeEngines(t, fakeEngine{}, engines...)
-	e, err := l.chooseEngine(t.Context())
+	e, err := l.chooseEngine(t.Context(), l.Folder)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(e.String()).To(Equal("podman 5.4.0 (the lab stands in it)"))
 
 	t.Setenv("LAB_ENGINE", "docker")
-	_, err = l.chooseEngine(t.Context())
+	_, err = l.chooseEngine(t.Context(), l.Folder)
 	g.Expect(err).To(MatchError(ContainSubstring("LAB_NAME=x LAB_ENGINE=podman make down")))
 
 	t.Setenv("LAB_ENGINE", "")
 	fakeEngines(t, fakeEngine{Fails: map[string]string{"podman version": "no"}}, engines...)
-	_, err = l.chooseEngine(t.Context())
+	_, err = l.chooseEngine(t.Context(), l.Folder)
 	g.Expect(err).To(MatchError(And(ContainSubstring("the lab x stands in podman, which does not work now"), ContainSubstring(l.recordFile()))))
 }
 
