@@ -52,7 +52,7 @@ func (l *Lab) haveOwner() (id string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("writing the mark of what is ours: %w", err)
 	}
-	defer os.Remove(whole.Name())
+	defer func() { _ = os.Remove(whole.Name()) }()
 	_, err = whole.WriteString(rand.Text() + "\n")
 	if err := errors.Join(err, whole.Close()); err != nil {
 		return "", fmt.Errorf("writing the mark of what is ours: %w", err)
