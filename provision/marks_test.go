@@ -189,6 +189,10 @@ func TestTheMarkOfACacheFolder(t *testing.T) {
 	g.Expect(l.haveOwner()).To(Equal(first))
 	g.Expect(os.ReadDir(l.Folder)).To(HaveLen(1), "nothing but the mark")
 	g.Expect(testLab(t, "x").haveOwner()).NotTo(Equal(first))
+
+	g.Expect(os.WriteFile(l.ownerFile(), nil, 0o644)).To(Succeed())
+	_, err = l.haveOwner()
+	g.Expect(err).To(MatchError(ContainSubstring("rm "+l.ownerFile())), "an empty mark would be everybody's")
 }
 
 func TestTheMarkIsMountedIntoTheNode(t *testing.T) {
