@@ -103,7 +103,7 @@ func (l *Lab) remove(ctx context.Context, e engine) (err error) {
 			return notYetf("%v", err)
 		}
 		return nil
-	}); err != nil || refused != nil {
+	}); err != nil {
 		return err
 	}
 	if err := l.forget(); err != nil {

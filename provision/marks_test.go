@@ -107,7 +107,10 @@ func TestOursGoesAndTheOtherStays(t *testing.T) {
 			Containers: []container{ourNode("mine", id), other},
 			Networks:   []network{{ID: "n1", Name: "mine", Labels: map[string]string{ownerLabel: id}}},
 		}, name)
+		g.Expect(os.MkdirAll(filepath.Dir(l.recordFile()), 0o755)).To(Succeed())
+		g.Expect(l.writeRecord(l.recordFile(), name)).To(Succeed())
 		g.Expect(l.remove(t.Context(), engine{name: name})).To(MatchError(ContainSubstring("the container mine-worker")))
+		g.Expect(l.recordFile()).NotTo(BeAnExistingFile(), "nothing of ours is left that a list should name")
 		g.Expect(read().Containers).To(HaveExactElements(HaveField("ID", "their-container")))
 		g.Expect(read().Networks).To(BeEmpty())
 	})
