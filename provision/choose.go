@@ -28,18 +28,18 @@ func (u *unfit) Error() string {
 
 // chooseEngine returns the engine in which this lab stands; for a lab that does not
 // stand, what findEngine finds. So a lab is found again although another engine
-// works today.
-func (l *Lab) chooseEngine(ctx context.Context) (engine, error) {
+// works today. folder is as for findEngine.
+func (l *Lab) chooseEngine(ctx context.Context, folder string) (engine, error) {
 	stood, _ := readRecord(l.recordFile())
 	wanted := os.Getenv("LAB_ENGINE")
 	if stood.Engine == "" || wanted == stood.Engine {
-		return findEngine(ctx, l.Folder)
+		return findEngine(ctx, folder)
 	}
 	if wanted != "" {
 		return engine{}, fmt.Errorf("the lab %s stands in %s, and LAB_ENGINE is %q\n   remove it first: LAB_NAME=%s LAB_ENGINE=%s make down; or take another name: LAB_NAME=%s-2",
 			l.Name, stood.Engine, wanted, l.Name, stood.Engine, l.Name)
 	}
-	found, err := tryEngine(ctx, engine{name: stood.Engine}, l.Folder)
+	found, err := tryEngine(ctx, engine{name: stood.Engine}, folder)
 	if err != nil {
 		return found, fmt.Errorf("the lab %s stands in %s, which does not work now:\n%w\n   start it again; or, if it is gone for good: rm %s",
 			l.Name, stood.Engine, err, l.recordFile())
@@ -50,7 +50,7 @@ func (l *Lab) chooseEngine(ctx context.Context) (engine, error) {
 
 // findEngine returns the first engine that really runs a privileged container:
 // Docker, then Podman; or the one that LAB_ENGINE names, and no other. folder is
-// the project's cache folder.
+// the project's cache folder, or one in its stead.
 func findEngine(ctx context.Context, folder string) (engine, error) {
 	names := engines
 	if wanted := os.Getenv("LAB_ENGINE"); wanted != "" {
@@ -149,5 +149,9 @@ func proofOf(e engine) string {
 	if err != nil {
 		return ""
 	}
-	return strings.Join([]string{e.name, e.version, strings.TrimSpace(string(boot)), os.Getenv("DOCKER_HOST"), os.Getenv("DOCKER_CONTEXT")}, " ")
+	proof := []string{e.name, e.version, strings.TrimSpace(string(boot))}
+	if e.name == "docker" {
+		proof = append(proof, os.Getenv("DOCKER_HOST"), os.Getenv("DOCKER_CONTEXT"))
+	}
+	return strings.Join(proof, " ")
 }

@@ -15,7 +15,7 @@ func (k *kindCluster) takeAway(ctx context.Context, ended <-chan error) error {
 	for {
 		err := k.Destroy(ctx)
 		select {
-		case <-ended:
+		case _ = <-ended:
 			return k.Destroy(ctx)
 		case <-ctx.Done():
 			return fmt.Errorf("%w: kind has not given up making the cluster %s within %s (%w)", ErrNotRemoved, k.name, removing, errors.Join(ctx.Err(), err))
@@ -45,8 +45,10 @@ func (k *kindCluster) Destroy(ctx context.Context) error {
 			return fmt.Errorf("removing the node of %s: %w", k.name, err)
 		}
 	}
-	if err := k.removeVolumes(ctx, found); err != nil {
-		return fmt.Errorf("removing the volume of %s: %w", k.name, err)
+	if k.engine.name == "podman" && found.foreign == nil {
+		if err := k.removeVolumes(ctx); err != nil {
+			return fmt.Errorf("removing the volume of %s: %w", k.name, err)
+		}
 	}
 	for _, own := range found.networks {
 		if _, err := k.engine.run(ctx, "network", "rm", own.ID); err != nil && found.foreign != nil {
@@ -61,10 +63,7 @@ func (k *kindCluster) Destroy(ctx context.Context) error {
 // removeVolumes removes the volume that kind makes for a node in Podman, by itself and
 // before the container, which may never have come. Whose it is does not stand on it:
 // it is ours because the storage is. In Docker a node's volume goes with it.
-func (k *kindCluster) removeVolumes(ctx context.Context, found survey) error {
-	if k.engine.name != "podman" || found.foreign != nil {
-		return nil
-	}
+func (k *kindCluster) removeVolumes(ctx context.Context) error {
 	volumes, err := k.engine.run(ctx, "volume", "ls", "--quiet", "--filter", "label="+k.container())
 	if err != nil {
 		return err

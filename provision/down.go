@@ -68,7 +68,7 @@ func (l *Lab) down(ctx context.Context) error {
 	line := told.start("removed")
 	ctx, cancel := context.WithTimeout(ctx, removing)
 	defer cancel()
-	engine, err := l.chooseEngine(ctx)
+	engine, err := l.chooseEngine(ctx, l.Folder)
 	if err == nil {
 		err = l.remove(ctx, engine)
 	}
@@ -103,7 +103,7 @@ func (l *Lab) remove(ctx context.Context, e engine) (err error) {
 			return notYetf("%v", err)
 		}
 		return nil
-	}); err != nil || refused != nil {
+	}); err != nil {
 		return err
 	}
 	if err := l.forget(); err != nil {

@@ -77,6 +77,15 @@ func (e engine) run(ctx context.Context, args ...string) (string, error) {
 	return said, nil
 }
 
+// haveImage loads an image from an archive, unless the engine has one of that name.
+func (e engine) haveImage(ctx context.Context, name, archive string) (loaded bool, err error) {
+	if _, err := e.run(ctx, "image", "inspect", "--format", "{{.Id}}", name); err == nil {
+		return false, nil
+	}
+	_, err = e.run(ctx, "load", "--quiet", "--input", archive)
+	return true, err
+}
+
 // podmanSettings writes Podman a configuration and a storage of our own below
 // folder, so that nothing the user or the system keeps in Podman is touched, and
 // returns the environment that names them. Podman counts on limits that this

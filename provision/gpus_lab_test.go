@@ -85,7 +85,7 @@ func onTheLab(ctx context.Context) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := l.chooseEngine(ctx)
+	e, err := l.chooseEngine(ctx, l.Folder)
 	if err != nil {
 		return nil, err
 	}

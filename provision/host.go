@@ -105,7 +105,7 @@ func (l *Lab) findImages(ctx context.Context) finding {
 }
 
 func (l *Lab) findEngine(ctx context.Context) finding {
-	e, err := l.chooseEngine(ctx)
+	e, err := l.chooseEngine(ctx, l.Folder)
 	if err != nil {
 		return finding{name: "engine", said: "none works", mend: err.Error(), fatal: !l.mayInstall(missingPackages(runs))}
 	}

@@ -166,11 +166,12 @@ func (m *making) images(ctx context.Context, say func(string)) (string, error) {
 	if err := m.engine.use(m.lab.Name, m.lab.podman()); err != nil {
 		return "", err
 	}
-	if _, err := m.engine.run(ctx, "image", "inspect", "--format", "{{.Id}}", set.Node); err != nil {
-		say("loading the node image into " + m.engine.name)
-		if _, err := m.engine.run(ctx, "load", "--quiet", "--input", set.Archive); err != nil {
-			return "", fmt.Errorf("loading the node image: %w", err)
-		}
+	say("loading the node image into " + m.engine.name)
+	loaded, err := m.engine.haveImage(ctx, set.Node, set.Archive)
+	if err != nil {
+		return "", fmt.Errorf("loading the node image: %w", err)
+	}
+	if loaded {
 		said += ", loaded"
 	}
 	note, err := footnote(set)

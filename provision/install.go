@@ -60,7 +60,7 @@ func installCommand(packages []string) string {
 // findOrInstallEngine returns the engine for the lab. Where none works and Podman is
 // not there whole, it installs that, and returns the names of what was installed.
 func (l *Lab) findOrInstallEngine(ctx context.Context, say func(string)) (found engine, installed string, err error) {
-	found, err = l.chooseEngine(ctx)
+	found, err = l.chooseEngine(ctx, l.Folder)
 	missing := missingPackages(runs)
 	if err == nil || ctx.Err() != nil || !l.mayInstall(missing) {
 		return found, "", err
@@ -68,7 +68,7 @@ func (l *Lab) findOrInstallEngine(ctx context.Context, say func(string)) (found 
 	if failed := install(ctx, missing, say); failed != nil {
 		return found, "", errors.Join(err, failed)
 	}
-	found, err = l.chooseEngine(ctx)
+	found, err = l.chooseEngine(ctx, l.Folder)
 	return found, strings.Join(missing, " "), err
 }
 

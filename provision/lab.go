@@ -147,9 +147,14 @@ func (l *Lab) hold() (release func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
-// forget takes the lab off the list once nothing of it is left.
+// forget takes the lab off the list once nothing of it is left. A kubeconfig in the
+// checkout of which this list knows nothing is of a lab from another cache folder.
 func (l *Lab) forget() error {
-	for _, file := range []string{l.recordFile(), l.Kubeconfig(), l.Kubeconfig() + ".lock"} {
+	var files []string
+	if stands(l.recordFile()) {
+		files = []string{l.Kubeconfig(), l.Kubeconfig() + ".lock", l.recordFile()}
+	}
+	for _, file := range files {
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}

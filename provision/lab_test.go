@@ -41,6 +41,17 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Both engines and kind have networks of their own, which a lab's name must not be.
+func TestNamesOfTheEnginesOwnNetworks(t *testing.T) {
+	for _, name := range []string{"none", "host", "default", "bridge", "podman", "container", "private", "ingress", "kind"} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			_, err := New(name, false)
+			g.Expect(err).To(MatchError(ContainSubstring("LAB_NAME=gsb-jobset-" + name)))
+		})
+	}
+}
+
 func TestOutsideACheckout(t *testing.T) {
 	g := NewWithT(t)
 	t.Chdir(t.TempDir())

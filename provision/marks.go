@@ -52,7 +52,7 @@ func (l *Lab) haveOwner() (id string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("writing the mark of what is ours: %w", err)
 	}
-	defer os.Remove(whole.Name())
+	defer func() { _ = os.Remove(whole.Name()) }()
 	_, err = whole.WriteString(rand.Text() + "\n")
 	if err := errors.Join(err, whole.Close()); err != nil {
 		return "", fmt.Errorf("writing the mark of what is ours: %w", err)
@@ -60,7 +60,10 @@ func (l *Lab) haveOwner() (id string, err error) {
 	if err := os.Link(whole.Name(), l.ownerFile()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("writing the mark of what is ours: %w", err)
 	}
-	return l.owner()
+	if id, err = l.owner(); err == nil && id == "" {
+		err = fmt.Errorf("%s is empty, so nothing can be marked as ours: rm %s", l.ownerFile(), l.ownerFile())
+	}
+	return id, err
 }
 
 // madeBy says for people whose a lab is.
