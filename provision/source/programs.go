@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/sys/unix"
+
+	"gsb.test/jobset-e2e/provision/process"
 )
 
 // goEnv makes builds the same on every machine. The Makefile builds the suite
@@ -132,7 +134,7 @@ func (m module) build(ctx context.Context, dir string, say func(string)) error {
 	}}
 	build := command(ctx, m.dir, append(unhurried(), goEnv...), "go", append([]string{"build", "-v", "-o", out + string(filepath.Separator)}, args...)...)
 	build.Stderr = log
-	if err := build.Run(); err != nil {
+	if err := process.Run(build); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
