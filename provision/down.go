@@ -94,6 +94,7 @@ func (l *Lab) Down(ctx context.Context) error {
 	return l.down(ctx)
 }
 
+// down goes on to its end once it has begun to remove: half a lab helps nobody.
 func (l *Lab) down(ctx context.Context) error {
 	told := newList(os.Stdout)
 	defer told.close()
@@ -102,6 +103,8 @@ func (l *Lab) down(ctx context.Context) error {
 	defer cancel()
 	engine, err := findEngine(ctx, l.podman())
 	if err == nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removing)
+		defer cancel()
 		err = l.remove(ctx, engine)
 	}
 	line.end("the lab "+l.Name+": cluster, network, volume, kubeconfig", err)
