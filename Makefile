@@ -34,6 +34,7 @@
 #   make dist-proof          the program of make dist walks from an empty container
 #   make gate-proof          the gate through a real SSH server on the loopback address
 #   make two-labs            two labs of this checkout walked at the same time
+#   make hostile             signals at forty moments, and what is left after each
 #
 #   KEEP=1                 leave the lab standing after make e2e, or after a failure;
 #                          and leave in it what a walk made, which otherwise goes
@@ -175,6 +176,10 @@ dist-proof gate-proof: $(LAB) $(SUITE) dist
 # Two labs of this checkout at the same time: neither meets the other.
 two-labs: $(LAB) $(SUITE)
 	@.ci/two-labs
+
+.PHONY: hostile
+hostile: $(LAB) $(SUITE)
+	@.ci/hostile
 
 # How often is looked at before anything is made.
 counted: | named

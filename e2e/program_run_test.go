@@ -28,6 +28,24 @@ type started struct {
 	settings lab.Settings
 }
 
+// Under nohup a run goes on when its terminal goes away, and can still be interrupted.
+func TestJudgeProgramHonoursNohup(t *testing.T) {
+	kubeconfig, asked := hanging(t)
+	run := prepared(t, kubeconfig, "run")
+	run.Path, run.Args = "/bin/bash", append([]string{"bash", "-c", `trap '' HUP; exec "$0" "$@"`}, run.Args...)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	if err := errors.Join(run.Process.Signal(syscall.SIGHUP), run.Process.Signal(syscall.SIGINT)); err != nil {
+		t.Fatal(err)
+	}
+	run.ends(t, lab.ExitFailed, "failed", "interrupted")
+	if said := run.told.String(); strings.Contains(said, "hangup") || !strings.Contains(said, "Interrupted (interrupt)") {
+		t.Errorf("it said:\n%s", said)
+	}
+}
+
 func start(t *testing.T, kubeconfig string, args ...string) started {
 	t.Helper()
 	s := prepared(t, kubeconfig, args...)

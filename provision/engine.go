@@ -71,6 +71,9 @@ func (e engine) run(ctx context.Context, args ...string) (string, error) {
 	command.Stdout, command.Stderr = &out, &warned
 	err := command.Run()
 	said := strings.TrimSpace(out.String())
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err() // why it was killed says more than that it was
+	}
 	if err != nil {
 		return said, fmt.Errorf("%s %s: %w: %s", e.name, strings.Join(args, " "), err, strings.TrimSpace(warned.String()+"\n"+said))
 	}
@@ -105,8 +108,7 @@ func podmanSettings(folder string) (map[string]string, error) {
 	if _, err := exec.LookPath("runc"); err == nil {
 		runtime = "runc"
 	}
-	// Emptied by a reboot, as Podman expects, and another folder's is another's.
-	volatile := fmt.Sprintf("/run/gsb-jobset-%x", sha256.Sum256([]byte(folder)))[:len("/run/gsb-jobset-")+12]
+	volatile := volatileOf(folder)
 	containers := fmt.Sprintf(`[containers]
 default_ulimits = ["nofile=%d:%d", "nproc=%d:%d"]
 [engine]
@@ -136,6 +138,19 @@ network_config_dir = %q
 		settings[map[string]string{"containers.conf": "CONTAINERS_CONF", "storage.conf": "CONTAINERS_STORAGE_CONF"}[name]] = path
 	}
 	return settings, nil
+}
+
+// volatileOf is where Podman keeps what a reboot empties, as it expects; another
+// folder's is another's.
+func volatileOf(folder string) string {
+	return fmt.Sprintf("/run/gsb-jobset-%x", sha256.Sum256([]byte(folder)))[:len("/run/gsb-jobset-")+12]
+}
+
+// removePodman removes a Podman folder with all that Podman keeps for it.
+func removePodman(folder string) {
+	_ = unix.Unmount(filepath.Join(folder, "storage", "overlay"), 0) // Podman may have mounted it on itself
+	os.RemoveAll(volatileOf(folder))
+	os.RemoveAll(folder)
 }
 
 // ulimit is this process's hard limit; no limit is told as a large number.

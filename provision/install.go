@@ -96,7 +96,11 @@ func install(ctx context.Context, missing []string, say func(string)) error {
 		command := exec.CommandContext(ctx, "apt-get", args...)
 		command.Env = append(command.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		if out, err := command.CombinedOutput(); err != nil && args[0] == "install" {
+		out, err := command.CombinedOutput()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && args[0] == "install" {
 			return fmt.Errorf("apt-get could not install %s: %w\n%s\n   by hand: apt-get update && %s",
 				names, err, source.LastLines(string(out), 5), installCommand(missing))
 		}

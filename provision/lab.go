@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
+	"gsb.test/jobset-e2e/provision/process"
 )
 
 // DefaultName is the lab's name where LAB_NAME says nothing else.
@@ -127,24 +128,34 @@ func (l *Lab) hold() (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(l.lockFile()), 0o755); err != nil {
 		return nil, fmt.Errorf("making the list of labs: %w (XDG_CACHE_HOME=/a/folder/with/room moves it)", err)
 	}
-	lock := flock.New(l.lockFile())
-	free, err := lock.TryLock()
+	release, free, err := process.TryLock(l.lockFile())
 	if err != nil {
 		return nil, fmt.Errorf("locking the lab's name: %w", err)
 	}
 	if !free {
-		by, _ := readRecord(l.lockFile())
-		return nil, fmt.Errorf("the lab %s is in use by process %d from %s, since %s:\nwait for it to end, or take another name: LAB_NAME=%s-2 make e2e",
-			l.Name, by.PID, by.Checkout, by.Since.Format(time.Kitchen), l.Name)
+		return nil, l.inUse()
 	}
 	if owner, known := readRecord(l.recordFile()); known && owner.Checkout != l.Checkout && stands(owner.Checkout) {
-		return nil, errors.Join(fmt.Errorf("the lab %s belongs to %s:\nremove it there (cd %s && make down), or take another name: LAB_NAME=%s-2 make e2e",
-			l.Name, owner.Checkout, owner.Checkout, l.Name), lock.Close())
+		release()
+		return nil, fmt.Errorf("the lab %s belongs to %s:\nremove it there (cd %s && make down), or take another name: LAB_NAME=%s-2 make e2e",
+			l.Name, owner.Checkout, owner.Checkout, l.Name)
 	}
 	if err := l.writeRecord(l.lockFile(), ""); err != nil {
-		return nil, errors.Join(err, lock.Close())
+		release()
+		return nil, err
 	}
-	return func() { _ = lock.Close() }, nil
+	return release, nil
+}
+
+// inUse says who holds the lab's name. Where that process was killed, what it ran
+// holds it until it has ended too.
+func (l *Lab) inUse() error {
+	by, _ := readRecord(l.lockFile())
+	text := fmt.Sprintf("the lab %s is in use by process %d from %s, since %s", l.Name, by.PID, by.Checkout, by.Since.Format(time.Kitchen))
+	if holders := process.Holders(l.lockFile()); len(holders) > 0 && !slices.Contains(holders, by.PID) {
+		text += fmt.Sprintf("; that was killed, and what it ran is still ending (process %s)", strings.Trim(fmt.Sprint(holders), "[]"))
+	}
+	return fmt.Errorf("%s:\nwait for it to end, or take another name: LAB_NAME=%s-2 make e2e", text, l.Name)
 }
 
 // forget takes the lab off the list once nothing of it is left. A kubeconfig in the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -35,22 +34,10 @@ func (k *kindCluster) look(ctx context.Context) (verdict string, err error) {
 	if !node.State.Running {
 		return "its node had stopped", nil
 	}
-	if _, err := k.GenerateKubeconfig(); err != nil {
-		return "its kubeconfig could not be read from the node", nil //nolint:nilerr // as above
-	}
-	standing, err := connect(k.kubeconfig)
-	if err != nil {
-		return "", err
-	}
-	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if err := standing.nodeIsReady(bounded); err != nil {
-		return "its API server or node did not answer", nil //nolint:nilerr // as above
-	}
-	return "", nil
+	return k.lookInside(ctx)
 }
 
-// nodeIsReady tells whether the cluster's node can take pods.
+// nodeIsReady tells whether the cluster's node is Ready.
 func (c *cluster) nodeIsReady(ctx context.Context) error {
 	nodes := &corev1.NodeList{}
 	if err := c.List(ctx, nodes); err != nil {

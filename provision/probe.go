@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// runPrivileged shows that the engine runs a privileged container, by running one of
-// this very program. What it makes has a name that nobody else can have chosen.
+// runPrivileged shows that the engine runs a privileged container, by running one.
+// What it makes has a name that nobody else can have chosen.
 func runPrivileged(ctx context.Context, e engine) (err error) {
 	folder, err := os.MkdirTemp("", "lab-probe-")
 	if err != nil {

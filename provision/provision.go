@@ -47,6 +47,10 @@ func (l *Lab) up(ctx context.Context) (m *making, err error) {
 			return m, err
 		}
 	}
+	if err := m.kind.markComplete(ctx); err != nil {
+		return m, err
+	}
+	l.finish()
 	note, err := footnote(m.set)
 	if err != nil {
 		return m, err
@@ -123,8 +127,8 @@ func (m *making) host(ctx context.Context, say func(string)) (string, error) {
 	return said, m.lab.refuseForeign(ctx, found)
 }
 
-// cluster makes the cluster, or takes the one that stands if it is of the same
-// node image and its API answers; anything else of that name is made anew.
+// cluster makes the cluster, or takes the one that stands if it is of the same node
+// image and once was a complete lab; anything else of that name is made anew.
 func (m *making) cluster(ctx context.Context, say func(string)) (string, error) {
 	if err := m.engine.use(m.lab.Name, m.lab.podman()); err != nil {
 		return "", err
@@ -159,6 +163,7 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 	said := "kind " + m.lab.Name + ", stood already"
 	m.stood = verdict == ""
 	if verdict != "" {
+		m.lab.begin("made")
 		say(verdict)
 		if err := k.Destroy(ctx); err != nil {
 			return "", err
@@ -176,8 +181,12 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 		return "", err
 	}
 	m.clients.node = k.exec
-	if err := waitFor(ctx, "the node to be Ready", m.clients.nodeIsReady); err != nil {
+	mended, err := m.node(ctx)
+	if err != nil {
 		return "", err
+	}
+	if mended != "" {
+		said += ", " + mended
 	}
 	if err := k.isOf(ctx, m.set); err != nil {
 		return "", err
@@ -187,6 +196,20 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 		said += fmt.Sprintf(", %d images brought in", brought)
 	}
 	return said, err
+}
+
+// node promises that the node is Ready and takes pods. One that stood before need
+// not boot first, and what is wrong with it is known sooner.
+func (m *making) node(ctx context.Context) (mended string, err error) {
+	if m.stood {
+		bounded, cancel := context.WithTimeout(ctx, ownStanding)
+		defer cancel()
+		ctx = bounded
+	}
+	if err := waitFor(ctx, "the node to be Ready", m.clients.nodeIsReady); err != nil {
+		return "", err
+	}
+	return m.clients.takesPods(ctx)
 }
 
 // footnote tells what of the set is not what the lab pins; empty if all is.

@@ -6,16 +6,33 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 
 	"gsb.test/jobset-e2e/fixtures"
+	"gsb.test/jobset-e2e/provision/process"
 )
 
-// Ended is a command that ran and failed: it has told its user why.
-type Ended struct{ Code int }
+// Ended is a command that ran and failed: it has told its user why, unless a
+// signal ended it.
+type Ended struct {
+	Code int
+	// Program and Signal are set where a signal ended the command.
+	Program string
+	Signal  syscall.Signal
+}
 
-func (e *Ended) Error() string { return fmt.Sprintf("the command ended with status %d", e.Code) }
+func (e *Ended) Error() string {
+	if e.Signal == 0 {
+		return fmt.Sprintf("the command ended with status %d", e.Code)
+	}
+	text := fmt.Sprintf("the command %s was killed: signal %s", e.Program, e.Signal)
+	if e.Signal == syscall.SIGKILL {
+		text += " (out of memory?)"
+	}
+	return text
+}
 
 // cleaningUp is how long the command may take to end after an interrupt: it
 // gathers evidence first.
@@ -36,6 +53,7 @@ func (l *Lab) With(ctx context.Context, args []string) error {
 	}
 	var env []string
 	if !l.Keep {
+		l.begin("used")
 		env = append(env, fixtures.LabEndsVariable+"=1")
 	}
 	failed := l.command(ctx, args, env...)
@@ -70,21 +88,24 @@ func (l *Lab) command(ctx context.Context, args []string, env ...string) error {
 
 // Run runs a command in a process group of its own, so that it gets one
 // interrupt, from here, whether the user pressed Ctrl-C or this process was told
-// to end. env is added to its environment. The error is an *Ended if it failed.
+// to end. It does not outlive this process. env is added to its environment. The
+// error is an *Ended if it failed.
 func Run(ctx context.Context, args []string, env ...string) error {
-	command := exec.CommandContext(ctx, args[0], args[1:]...)
+	command := process.Command(ctx, args[0], args[1:]...)
 	command.Env = append(command.Environ(), env...)
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGINT) }
 	command.WaitDelay = cleaningUp
-	err := command.Run()
+	err := process.Run(command)
 	var status *exec.ExitError
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if errors.As(err, &status) {
-		return &Ended{max(status.ExitCode(), 1)}
+		if how, is := status.Sys().(syscall.WaitStatus); is && how.Signaled() {
+			return &Ended{Code: 128 + int(how.Signal()), Program: filepath.Base(args[0]), Signal: how.Signal()}
+		}
+		return &Ended{Code: max(status.ExitCode(), 1)}
 	}
 	if err != nil {
 		return fmt.Errorf("running %s: %w", args[0], err)

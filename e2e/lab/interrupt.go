@@ -18,8 +18,12 @@ import (
 func (w *World) HeedInterrupts() (stop func()) {
 	w.running, w.interrupt = context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	heeded := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	if signal.Ignored(syscall.SIGHUP) { // nohup: the run goes on without its terminal
+		heeded = heeded[:2]
+	}
+	signal.Reset(heeded...)
+	signal.Notify(signals, heeded...)
 	ended := make(chan struct{})
 	go func() {
 		for heard := 0; ; heard++ {

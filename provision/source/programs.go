@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
+
+	"gsb.test/jobset-e2e/provision/process"
 )
 
 // goEnv makes builds the same on every machine. The Makefile builds the suite
@@ -131,7 +133,7 @@ func (m module) build(ctx context.Context, dir string, say func(string)) error {
 	}}
 	build := command(ctx, m.dir, append(unhurried(), goEnv...), "go", append([]string{"build", "-v", "-o", out + string(filepath.Separator)}, args...)...)
 	build.Stderr = log
-	if err := build.Run(); err != nil {
+	if err := process.Run(build); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"gsb.test/jobset-e2e/provision/process"
 )
 
 // run runs a program to its end. The error carries the last lines the program printed.
@@ -21,7 +23,7 @@ func output(ctx context.Context, dir string, env []string, name string, args ...
 	var out, problems bytes.Buffer
 	child := command(ctx, dir, env, name, args...)
 	child.Stdout, child.Stderr = &out, &problems
-	if err := child.Run(); err != nil {
+	if err := process.Run(child); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -31,12 +33,12 @@ func output(ctx context.Context, dir string, env []string, name string, args ...
 }
 
 // command is a program to run in a process group of its own, so that the
-// terminal's Ctrl-C does not reach it before us and ending it ends its children.
+// terminal's Ctrl-C does not reach it before us and ending it ends its children. It
+// does not outlive us. It is run by process.Run.
 func command(ctx context.Context, dir string, env []string, name string, args ...string) *exec.Cmd {
-	child := exec.CommandContext(ctx, name, args...)
+	child := process.Command(ctx, name, args...)
 	child.Dir = dir
 	child.Env = append(child.Environ(), env...)
-	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	child.Cancel = func() error { return syscall.Kill(-child.Process.Pid, syscall.SIGTERM) }
 	child.WaitDelay = 10 * time.Second
 	return child

@@ -1,0 +1,204 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobsetv1alpha2 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// completeMark is a file in the node, made when every promise of the lab has held
+// once. It lives as long as the node, and can be read when the API server is down. A
+// node without it is of a lab whose making was cut off, and nobody has worked on it.
+const completeMark = "/kind/gsb-jobset-complete"
+
+// ownStanding is how long a lab that once was complete may take to answer.
+const ownStanding = time.Minute
+
+// markComplete notes in the node that the lab is complete.
+func (k *kindCluster) markComplete(ctx context.Context) error {
+	if _, err := k.exec(ctx, "sh", "-c", "date -u +%FT%TZ >"+completeMark); err != nil {
+		return fmt.Errorf("noting in the node that the lab is complete: %w", err)
+	}
+	return nil
+}
+
+// wasComplete tells whether the lab of a running node was complete once.
+func (k *kindCluster) wasComplete(ctx context.Context) (bool, error) {
+	bounded, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	said, err := k.exec(bounded, "sh", "-c", "cat "+completeMark+" 2>/dev/null || true")
+	if err != nil {
+		return false, fmt.Errorf("asking the node whether the lab %s was complete: %w\n   to begin anew: make down up", k.name, err)
+	}
+	return said != "", nil
+}
+
+// lookInside goes on where look has found a running node of the right image: it
+// tells why the cluster must be made anew, empty if it need not. It does not change
+// it. A lab on which a learner may have worked is never found to need that; what
+// keeps it from being used is an error.
+func (k *kindCluster) lookInside(ctx context.Context) (verdict string, err error) {
+	complete, err := k.wasComplete(ctx)
+	if err != nil {
+		return "", err
+	}
+	if _, err := within(ctx, lookTimeout, func() (string, error) { return k.GenerateKubeconfig() }); err != nil {
+		if ctx.Err() != nil || complete {
+			return "", errors.Join(ctx.Err(), fmt.Errorf("reading the kubeconfig from the node of %s: %w\n   to begin anew: make down up", k.name, withOutput(err)))
+		}
+		return "its kubeconfig could not be read from the node", nil
+	}
+	standing, err := connect(k.kubeconfig)
+	if err != nil {
+		return "", err
+	}
+	if !complete {
+		return standing.abandoned(ctx)
+	}
+	if err := standing.refuseInUse(ctx, k.name); err != nil {
+		return "", err
+	}
+	return standing.faulty(ctx, k.name)
+}
+
+// abandoned is the verdict on a cluster without the mark. One made before there was
+// a mark is known by the JobSets in it.
+func (c *cluster) abandoned(ctx context.Context) (verdict string, err error) {
+	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	anybodys, err := c.jobSets(bounded, func(jobsetv1alpha2.JobSet) bool { return true })
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case len(anybodys) > 0:
+		return "", nil
+	}
+	return "its making was not finished", nil //nolint:nilerr // neither was it if it does not answer
+}
+
+// faulty is the verdict on a complete lab into which a fault was put and not taken
+// out of it again. Nothing that provision promises says what the fault changed, so
+// the lab is made anew; unless there is work of a learner in it, which is worth more.
+func (c *cluster) faulty(ctx context.Context, lab string) (verdict string, err error) {
+	journal := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: fixtures.FaultJournal}
+	bounded, cancel := context.WithTimeout(ctx, ownStanding)
+	defer cancel()
+	err = waitFor(bounded, "the API server of the lab "+lab+", which stood complete before", func(ctx context.Context) error {
+		err := c.Get(ctx, key, journal)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("%w\n   the lab is left as it is; to begin anew: make down up", err)
+	}
+	if journal.Name == "" {
+		return "", nil
+	}
+	since := journal.CreationTimestamp.Format(time.DateTime)
+	learners, err := c.jobSets(ctx, func(j jobsetv1alpha2.JobSet) bool { return j.Annotations[fixtures.RunAnnotation] == "" })
+	if err != nil {
+		return "", err
+	}
+	if len(learners) > 0 {
+		return "", fmt.Errorf("a fault was put into the lab %s at %s and not taken out again (ConfigMap %s), and there is work in it: JobSet %s\n"+
+			"   to restore the lab: make faults RESTORE=1 LAB_NAME=%s; to begin anew, without that work: make down up",
+			lab, since, key, strings.Join(learners, ", "), lab)
+	}
+	return fmt.Sprintf("a fault was put into it at %s and not taken out again", since), nil
+}
+
+// jobSets names the JobSets in the lab's namespace that are wanted; none where there
+// is no such kind yet.
+func (c *cluster) jobSets(ctx context.Context, wanted func(jobsetv1alpha2.JobSet) bool) ([]string, error) {
+	pins, err := fixtures.ReadPins()
+	if err != nil {
+		return nil, err
+	}
+	found := &jobsetv1alpha2.JobSetList{}
+	if err := c.List(ctx, found, client.InNamespace(pins.Namespace)); err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("listing the JobSets in namespace %s: %w", pins.Namespace, err)
+	}
+	var names []string
+	for _, jobSet := range found.Items {
+		if wanted(jobSet) {
+			names = append(names, jobSet.Name)
+		}
+	}
+	return names, nil
+}
+
+// takesPods promises that nothing on the node keeps pods away. A cordon, and taints
+// that somebody has set, are taken away, and it says which. The taints that follow
+// from the node's state go with it, and are waited for.
+func (c *cluster) takesPods(ctx context.Context) (mended string, err error) {
+	err = waitFor(ctx, "the node to take pods", func(ctx context.Context) error {
+		nodes := &corev1.NodeList{}
+		if err := c.List(ctx, nodes); err != nil {
+			return err
+		}
+		if len(nodes.Items) == 0 {
+			return notYet("the API server knows no node")
+		}
+		node := nodes.Items[0] // kind makes one
+		opened, taken := withoutObstacles(node)
+		if len(taken) > 0 {
+			if err := c.Patch(ctx, opened, client.MergeFrom(&node), client.FieldOwner(fieldManager)); err != nil {
+				return err
+			}
+			mended = strings.Join(taken, ", ")
+			return notYetf("node %s: %s", node.Name, mended)
+		}
+		if keeping := taintsOf(node); len(keeping) > 0 {
+			return notYetf("node %s has the taint %s; kubectl --kubeconfig %s describe node says why", node.Name, strings.Join(keeping, ", "), c.kubeconfig)
+		}
+		return nil
+	})
+	return mended, err
+}
+
+// ofItsState begins the keys of the taints that Kubernetes itself sets and removes.
+const ofItsState = "node.kubernetes.io/"
+
+// withoutObstacles is the node without a cordon and without the taints that
+// somebody has set, and says what it took away.
+func withoutObstacles(node corev1.Node) (opened *corev1.Node, taken []string) {
+	opened = node.DeepCopy()
+	if node.Spec.Unschedulable {
+		opened.Spec.Unschedulable = false
+		taken = append(taken, "uncordoned")
+	}
+	opened.Spec.Taints = slices.DeleteFunc(opened.Spec.Taints, func(taint corev1.Taint) bool {
+		set := taint.Effect != corev1.TaintEffectPreferNoSchedule && !strings.HasPrefix(taint.Key, ofItsState)
+		if set {
+			taken = append(taken, "taint "+taint.ToString()+" removed")
+		}
+		return set
+	})
+	return opened, taken
+}
+
+// taintsOf are the taints of a node that keep pods away.
+func taintsOf(node corev1.Node) []string {
+	var keeping []string
+	for _, taint := range node.Spec.Taints {
+		if taint.Effect != corev1.TaintEffectPreferNoSchedule {
+			keeping = append(keeping, taint.ToString())
+		}
+	}
+	return keeping
+}
