@@ -22,7 +22,7 @@ const (
 	onePeek = 10 * time.Second
 
 	// nodeFolder holds a folder for each command on the node: what is run, that it
-	// began, what it printed, its exit status. It outlives the node's restart.
+	// began, what it printed, its exit status. It outlives a restart of the node.
 	nodeFolder = "/var/lib/gsb-jobset-fault"
 )
 
@@ -33,7 +33,8 @@ const (
 // runScript is what runs apart. Whoever makes the folder "began" first is the only
 // one who runs the command: starting it again after a lost answer does no harm.
 const runScript = `mkdir "$1/began" 2>/dev/null || exit 0
-echo $$ >"$1/began/pid"
+echo $$ >"$1/pid.new"
+mv "$1/pid.new" "$1/began/pid"
 sh -e "$1/command" >"$1/output" 2>&1 </dev/null
 echo $? >"$1/status.new"
 mv "$1/status.new" "$1/status"
@@ -48,7 +49,7 @@ if [ -d /run/systemd/system ] && command -v systemd-run >/dev/null; then
 	systemd-run --quiet --collect --unit "gsb-jobset-fault-${1##*/}" sh "$1/run" "$1" || [ -e "$1/began" ]
 else
 	(
-		for group in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/cgroup.procs; do echo 0 >"$group"; done 2>/dev/null
+		for group in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/cgroup.procs; do echo 0 >"$group" || true; done 2>/dev/null
 		exec setsid sh "$1/run" "$1" >/dev/null 2>&1 </dev/null
 	) &
 fi
@@ -56,11 +57,13 @@ fi
 
 // lookScript prints a word for the state of a command, and what belongs to it.
 // A command that neither runs nor has a status was killed, with the node perhaps.
-const lookScript = `if [ -e "$1/status" ]; then echo "ended $(cat "$1/status")"; head -c 4000 "$1/output"
+const lookScript = `ended() { if [ -e "$1/status" ]; then echo "ended $(cat "$1/status")"; head -c 4000 "$1/output"; else return 1; fi; }
+runs() { case "$(tr '\0' ' ' 2>/dev/null <"/proc/$(cat "$1/began/pid")/cmdline")" in *"$1"*) ;; *) return 1 ;; esac; }
+if ended "$1"; then :
 elif [ -e "$1/never" ]; then echo never
 elif [ ! -e "$1/began" ]; then echo waiting
-elif [ ! -e "$1/began/pid" ] || grep -qsF "$1" "/proc/$(cat "$1/began/pid")/cmdline"; then echo running
-elif [ -e "$1/status" ]; then echo "ended $(cat "$1/status")"; head -c 4000 "$1/output"
+elif [ ! -e "$1/began/pid" ] || runs "$1" 2>/dev/null; then echo running
+elif ended "$1"; then :
 else echo killed
 fi
 `

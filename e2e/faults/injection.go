@@ -53,7 +53,7 @@ func (i *Injection) plan(ctx context.Context, actions []Action) error {
 			continue
 		}
 		if action.Node != nil {
-			id := fmt.Sprintf("%s-%d", i.journal.run, len(i.journal.entries)+1)
+			id := fmt.Sprintf("%s-%s-%d", i.journal.run, i.journal.fault, len(i.journal.entries)+1)
 			i.journal.entries = append(i.journal.entries, entry{Node: &nodeChange{ID: id, Undo: action.Node.Undo, Prove: action.Node.Prove}})
 			continue
 		}

@@ -200,8 +200,10 @@ func (j *journal) remove(ctx context.Context) error {
 func compress(entries []entry) ([]byte, error) {
 	var out bytes.Buffer
 	writer := gzip.NewWriter(&out)
-	err := json.NewEncoder(writer).Encode(entries)
-	return out.Bytes(), errors.Join(err, writer.Close())
+	if err := errors.Join(json.NewEncoder(writer).Encode(entries), writer.Close()); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
 }
 
 func decompress(content []byte) ([]entry, error) {

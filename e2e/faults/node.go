@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -155,12 +156,23 @@ func (s *shell) exec(ctx context.Context, script string, args ...string) (string
 	if err == nil {
 		return printed, nil
 	}
+	err = unadorned(err)
 	live := s.pod.DeepCopy()
 	found := s.world.Client().Get(ctx, client.ObjectKeyFromObject(s.pod), live)
 	if client.IgnoreNotFound(found) == nil && (found != nil || !runs(*live)) {
 		return "", errors.Join(err, s.open(ctx))
 	}
 	return "", err
+}
+
+// unadorned is an error of an exec without the command line, which is a script of ours.
+func unadorned(err error) error {
+	cause := errors.Unwrap(err)
+	if cause == nil {
+		return err
+	}
+	_, printed, _ := strings.Cut(err.Error(), cause.Error())
+	return fmt.Errorf("in the shell on the node: %w%s", cause, strings.TrimSuffix(printed, ": "))
 }
 
 // close removes the shells of this run, or the one that was adopted; after an
