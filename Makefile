@@ -38,6 +38,8 @@
 #                          and the learner's files moved aside
 #   STEP=4                 one step, by number or name, with what it needs
 #   FAULT=quota-2          that fault, or several, and not all (make faults)
+#   RESTORE=1              break nothing: restore the lab that stands, in which a
+#                          killed run left a fault (make faults)
 #   LAB_NAME=other         another lab beside this one
 #   LAB_ENGINE=podman      that container engine and no other
 #   LAB_IMAGES=registry    pull the images; =source builds them; auto, the default, pulls
@@ -184,9 +186,14 @@ list: $(SUITE)
 
 # Names of faults are looked at before a lab is made to break.
 .PHONY: faults
+ifeq ($(RESTORE),1)
+faults: $(SUITE)
+	@LAB_KUBECONFIG='$(LAB_KUBECONFIG)' $(SUITE) faults --restore
+else
 faults: $(LAB) $(SUITE)
 	@$(SUITE) faults --list $(FAULT) >/dev/null
 	@$(LAB) with -- $(SUITE) faults $(FAULT)
+endif
 
 test:
 	@$(GO) vet ./...

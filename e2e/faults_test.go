@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/klog/v2"
 
 	"gsb.test/jobset-e2e/e2e/faults"
 	"gsb.test/jobset-e2e/e2e/lab"
@@ -70,11 +70,12 @@ func faultsCommand() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("finding this program, to run it on a broken lab: %w", err)
 		}
+		// What the client libraries log of streams that a fault breaks is no news.
+		klog.SetOutput(io.Discard)
+		klog.LogToStderr(false)
 		ctx, out, stop := untilInterrupted(command.Context())
 		defer stop()
-		run := &faults.Run{Settings: settings, Program: program, Faults: chosen, Walk: len(names) == 0, Out: out,
-			ID:     cmp.Or(os.Getenv("LAB_RUN"), time.Now().UTC().Format("20060102-150405-")+rand.String(5)),
-			Holder: holder("lab-e2e faults")}
+		run := &faults.Run{Settings: settings, Program: program, Faults: chosen, Walk: len(names) == 0, Out: out, Holder: holder("lab-e2e faults")}
 		if *restore {
 			return failed(run.Restore(ctx))
 		}

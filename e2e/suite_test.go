@@ -29,6 +29,8 @@ var run struct {
 	site     *lab.Site
 	findings []lab.Finding
 	closing  lab.Closing
+	// reported lets another run write into the folder of the reports.
+	reported func()
 }
 
 // outcome hears from Ginkgo that a spec failed; the closing block tells which.
@@ -45,6 +47,7 @@ func walk(getenv func(string) string) int {
 	if err := prepare(getenv); err != nil {
 		return refuseToRun(getenv, err)
 	}
+	defer run.reported()
 	// A reader who goes away, a lost connection say, ends neither the walk nor what
 	// it still has to clean up and to report.
 	signal.Ignore(syscall.SIGPIPE)
@@ -88,7 +91,8 @@ func prepare(getenv func(string) string) error {
 	if run.world, err = lab.Connect(run.settings); err != nil {
 		return err
 	}
-	return run.settings.Begin()
+	run.reported, err = run.settings.Begin()
+	return err
 }
 
 // refuseToRun tells one error and nothing around it, and leaves it as the verdict.
@@ -107,6 +111,12 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	defer looked()
 	run.site = run.world.Survey(looking)
 	run.world.EndIfInterrupted("while the lab was looked at, before any step.")
+	if run.site.Unreachable == nil {
+		release, err := run.world.Hold(looking, "lab-e2e run", run.world.Lose)
+		run.world.EndIfInterrupted("while it was asked whether another run is on the lab, before any step.")
+		must(run.site.Held(err))
+		DeferCleanup(func(ctx SpecContext) { must(release(ctx)) })
+	}
 	run.findings = lab.Preflight(run.site, run.world.Pins)
 	if wrong := lab.WrongWorld(run.findings); wrong != "" {
 		if run.site.Unreachable == nil {
@@ -146,7 +156,7 @@ var _ = ReportBeforeEach(func(report SpecReport) {
 
 var _ = ReportAfterSuite("the closing block", func(report Report) {
 	run.closing = lab.Close(report, run.plan, run.site, run.world.Pins)
-	run.closing.Findings = run.findings
+	run.closing.Run, run.closing.Findings = run.settings.Run, run.findings
 	run.closing.Lies = run.world.Lies()
 	must(run.settings.SaveClosing(run.closing))
 })

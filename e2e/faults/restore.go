@@ -18,19 +18,8 @@ const (
 	restoresWithin = 5 * time.Minute
 )
 
-// refuseLeftovers refuses a lab in which an earlier run left a fault: whatever is
-// found there could be its doing. Shells that were left are removed.
-func (r *Run) refuseLeftovers(ctx context.Context) error {
-	left, err := readJournal(ctx, r.world.Client())
-	if err != nil {
-		return err
-	}
-	if left != nil {
-		return left.refusal()
-	}
-	return r.removeShells(ctx)
-}
-
+// removeShells removes what earlier runs left of their shells on the node. This run
+// holds the lab, so none of them is in use.
 func (r *Run) removeShells(ctx context.Context) error {
 	names, err := removeShells(ctx, r.world.Client())
 	if len(names) > 0 {
@@ -44,6 +33,12 @@ func (r *Run) removeShells(ctx context.Context) error {
 func (r *Run) Restore(ctx context.Context) (err error) {
 	lab.SetWaits()
 	if r.world, err = lab.Connect(r.Settings); err != nil {
+		return err
+	}
+	ctx, r.interrupt = context.WithCancelCause(ctx)
+	defer r.interrupt(nil)
+	defer func() { err = r.letGo(ctx, err) }()
+	if err := r.holdToRestore(ctx); err != nil {
 		return err
 	}
 	left, err := readJournal(ctx, r.world.Client())
@@ -70,6 +65,24 @@ func (r *Run) Restore(ctx context.Context) (err error) {
 	return nil
 }
 
+// holdToRestore takes the lab, if need be once the Lease of a run that was killed has
+// run out. A run that goes on renews its Lease, and is not disturbed.
+func (r *Run) holdToRestore(ctx context.Context) error {
+	err := r.hold(ctx, &lab.Site{})
+	var occupied *lab.Occupied
+	if !errors.As(err, &occupied) {
+		return err
+	}
+	fmt.Fprintf(r.Out, "The lab is held by %s. If that run was killed, its Lease runs out at %s at the latest: waiting for that.\n",
+		occupied.Holder, occupied.Until.Format(time.RFC3339))
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(occupied.Until) + time.Second):
+	}
+	return r.hold(ctx, &lab.Site{})
+}
+
 // NotRestored is an error of a restore that began.
 type NotRestored struct{ error }
 
@@ -80,7 +93,7 @@ func (r *Run) restore(ctx context.Context, left *journal) (err error) {
 	defer cancel()
 	if left.onNode() {
 		// Without a shell, what is not of the node is restored all the same.
-		shell, opened := openShell(ctx, r.world, r.ID, true)
+		shell, opened := openShell(ctx, r.world, r.Settings.Run, true)
 		if opened == nil {
 			r.shell = shell
 			defer func() { err = errors.Join(err, shell.close(ctx)) }()
@@ -88,10 +101,17 @@ func (r *Run) restore(ctx context.Context, left *journal) (err error) {
 		defer func() { err = errors.Join(err, opened) }()
 	}
 	injection := r.injection(left)
-	if err := errors.Join(injection.heal(ctx), r.world.Freshen(ctx)); err != nil {
+	// The proof is that of the run which broke the lab: to any other, its journal is a finding.
+	settings := r.Settings
+	settings.Run = left.run
+	world, err := lab.Connect(settings)
+	if err != nil {
 		return err
 	}
-	if err := r.prove(ctx, r.world, injection); err != nil {
+	if err := errors.Join(injection.heal(ctx), world.Freshen(ctx)); err != nil {
+		return err
+	}
+	if err := r.prove(ctx, world, injection); err != nil {
 		return err
 	}
 	if err := left.remove(ctx); err != nil {

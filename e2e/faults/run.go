@@ -21,8 +21,6 @@ type Run struct {
 	// Settings say which lab, and where the reports go: faults.json, and below
 	// faults/ a folder for each fault with all that the suite left of it.
 	Settings lab.Settings
-	// ID is this run's own, which its journals, shells and the suites that it starts carry.
-	ID string
 	// Holder says in words who runs: program, user, host, process.
 	Holder string
 	// Program is the suite as a lab author runs it.
@@ -36,6 +34,9 @@ type Run struct {
 
 	world *lab.World
 	shell *shell
+	// release lets other runs have the lab again; interrupt ends the catalogue.
+	release   func(context.Context) error
+	interrupt context.CancelCauseFunc
 	// empty is what there is in the lab's namespace while nothing is broken.
 	empty []string
 }
@@ -43,6 +44,9 @@ type Run struct {
 // Do breaks the lab in every way, and returns how many faults were not caught
 // or not mended. An error means that the catalogue could not be run on this lab.
 func (r *Run) Do(ctx context.Context) (failed int, err error) {
+	ctx, r.interrupt = context.WithCancelCause(ctx)
+	defer r.interrupt(nil)
+	defer func() { err = r.letGo(ctx, err) }()
 	if err := r.begin(ctx); err != nil {
 		return 0, err
 	}
@@ -90,12 +94,23 @@ func (r *Run) begin(ctx context.Context) error {
 	r.world = world
 	site := world.Survey(ctx)
 	if site.Unreachable == nil {
-		if err := r.refuseLeftovers(ctx); err != nil {
+		// Before the preflight: whatever is wrong could be the doing of a fault that is left.
+		left, err := readJournal(ctx, world.Client())
+		if err != nil {
 			return err
+		}
+		if left != nil {
+			return left.refusal()
 		}
 	}
 	if wrong := lab.WrongWorld(lab.Preflight(site, world.Pins)); wrong != "" {
 		return fmt.Errorf("only a whole lab can be broken. %s", wrong)
+	}
+	if err := r.hold(ctx, site); err != nil {
+		return err
+	}
+	if err := r.removeShells(ctx); err != nil {
+		return err
 	}
 	if err := world.Freshen(ctx); err != nil {
 		return err
@@ -104,7 +119,7 @@ func (r *Run) begin(ctx context.Context) error {
 		return err
 	}
 	if slices.ContainsFunc(r.Faults, Fault.onNode) {
-		r.shell, err = openShell(ctx, world, r.ID, false)
+		r.shell, err = openShell(ctx, world, r.Settings.Run, false)
 	}
 	return err
 }
@@ -118,7 +133,7 @@ func (f Fault) onNode() bool {
 // lab. mended is false if it could not be proven that the lab is whole again.
 func (r *Run) one(ctx context.Context, fault Fault) (result Result, mended bool) {
 	result = Result{Fault: fault.Name, Title: fault.Title}
-	injection := r.injection(&journal{client: r.world.Client(), fault: fault.Name, run: r.ID, holder: r.Holder, since: time.Now()})
+	injection := r.injection(&journal{client: r.world.Client(), fault: fault.Name, run: r.Settings.Run, holder: r.Holder, since: time.Now()})
 	folder := filepath.Join(r.Settings.Reports, "faults", fault.Name)
 	r.breakAndCatch(ctx, fault, injection, folder, &result)
 
@@ -154,7 +169,7 @@ func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injecti
 	}
 	r.letWebhooksAnswer(ctx, injection)
 	meanwhile := begin(ctx, injection, fault.During)
-	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.ID}.run(ctx, folder, fault.Step)
+	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.Settings.Run}.run(ctx, folder, fault.Step)
 	made, undone := meanwhile.end()
 	if err != nil {
 		result.Wrong = err.Error()
@@ -181,7 +196,7 @@ func (r *Run) walk(ctx context.Context) Result {
 		result.Wrong = err.Error()
 		return result
 	}
-	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.ID}.run(ctx, folder, "")
+	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.Settings.Run}.run(ctx, folder, "")
 	result.Seconds = run.told.Sub(run.began).Seconds()
 	result.CaughtBy, result.Message = run.verdict.Verdict, run.verdict.Reason
 	switch {

@@ -40,6 +40,7 @@ const (
 // A Closing is the end of a run, for a person: every step, the versions, the
 // verdict with its reason, and where the rest lies.
 type Closing struct {
+	Run      string // its id
 	Steps    []Result
 	Mistakes []Result
 	Findings []Finding // the preflight's
@@ -125,12 +126,15 @@ func (r *Result) take(reports types.SpecReports) {
 func (c Closing) judge(report types.Report, plan Plan, site *Site, pins fixtures.Pins) (verdict, reason string) {
 	for _, spec := range report.SpecReports {
 		if spec.State.Is(types.SpecStateAborted | types.SpecStateInterrupted) {
+			if strings.HasPrefix(spec.Failure.Message, errLost.Error()) {
+				return failed, firstLine(spec.Failure.Message)
+			}
 			return failed, "the run was interrupted"
 		}
 	}
 	for _, setup := range report.SpecReports {
 		if setup.LeafNodeType.Is(types.NodeTypeBeforeSuite) && setup.State.Is(types.SpecStateFailureStates) {
-			if site != nil && site.Unreachable != nil {
+			if site != nil && (site.Unreachable != nil || site.Occupied != nil) {
 				return notRun, firstLine(setup.Failure.Message)
 			}
 			return failed, firstLine(setup.Failure.Message)

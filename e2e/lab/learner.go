@@ -4,20 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega/types"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
-
-// fieldManager marks in managedFields what this suite applied, so that a later
-// run knows its own leavings from a learner's work.
-const fieldManager = "gsb-jobset-e2e"
 
 // A Learner does what the lab text tells a learner to do. Each deed fails the
 // running spec itself, with the story of what was there.
@@ -57,8 +50,7 @@ func (me *Learner) apply(ctx context.Context, name string, content []byte) error
 	}
 	within, cancel := brief(ctx)
 	defer cancel()
-	return me.world.client.Apply(within, client.ApplyConfigurationFromUnstructured(&object),
-		client.FieldOwner(fieldManager), client.ForceOwnership)
+	return me.world.applyMarked(within, &object)
 }
 
 // WaitUntil waits until every judgement of the JobSet holds.
@@ -203,18 +195,6 @@ func (w *World) glance(ctx context.Context) outcome {
 		return outcome{refusal: "The lab could not be looked at: " + err.Error()}
 	}
 	return outcome{last: snapshot}
-}
-
-// writeFile writes into the work directory and notes that the file is ours.
-func (w *World) writeFile(name string, content []byte) error {
-	path := filepath.Join(w.Settings.WorkDir, name)
-	if err := w.ledger().note(path, content); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		return fmt.Errorf("writing into the work directory: %w", err)
-	}
-	return nil
 }
 
 // firstRefusal returns why the first judgement that does not hold does not.

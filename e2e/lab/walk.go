@@ -128,7 +128,7 @@ func (m Mistake) define(world func() *World) {
 			if ginkgo.CurrentSpecReport().Failed() && !world().Interrupted() {
 				world().Gather(ctx, folder, ginkgo.CurrentSpecReport().Failure.Message)
 			}
-			err := world().remove(ctx, []string{m.JobSet()})
+			err := world().removeApplied(ctx, m.JobSet())
 			if err == nil {
 				// The next mistake, or the step itself, makes a JobSet of the same name.
 				err = world().WatchAnew()
