@@ -73,7 +73,11 @@ func faultsCommand() *cobra.Command {
 		// What the client libraries log of streams that a fault breaks is no news.
 		klog.SetOutput(io.Discard)
 		klog.LogToStderr(false)
-		ctx, out, stop := untilInterrupted(command.Context())
+		then := "mending the lab. Once more ends at once, and leaves it broken"
+		if *restore {
+			then = "ending. What is not restored yet stays in the journal"
+		}
+		ctx, out, stop := untilInterrupted(command.Context(), then)
 		defer stop()
 		run := &faults.Run{Settings: settings, Program: program, Faults: chosen, Walk: len(names) == 0, Out: out, Holder: holder("lab-e2e faults")}
 		if *restore {
@@ -115,8 +119,8 @@ func holder(program string) string {
 // is gone, so that what is broken is restored. A second Ctrl-C or SIGTERM ends the
 // program at once. What comes right behind the first is the same one: a process
 // group and its leader may both be sent it. What is ignored, as SIGHUP is under
-// nohup, stays ignored.
-func untilInterrupted(parent context.Context) (context.Context, io.Writer, context.CancelFunc) {
+// nohup, stays ignored. then says what happens after a first signal.
+func untilInterrupted(parent context.Context, then string) (context.Context, io.Writer, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	// A write to a reader who is gone is an error from now on, and does not end the program.
 	signal.Ignore(syscall.SIGPIPE)
@@ -131,7 +135,7 @@ func untilInterrupted(parent context.Context) (context.Context, io.Writer, conte
 			switch {
 			case first.IsZero():
 				first = time.Now()
-				fmt.Fprintf(os.Stderr, "\nInterrupted (%s): mending the lab. Once more ends at once, and leaves it broken.\n", got)
+				fmt.Fprintf(os.Stderr, "\nInterrupted (%s): %s.\n", got, then)
 				cancel()
 			case got != syscall.SIGHUP && time.Since(first) > time.Second:
 				fmt.Fprintln(os.Stderr, "\nInterrupted again: the lab may still be broken. To restore it, type: lab-e2e faults --restore")

@@ -71,20 +71,24 @@ func byFault(object *unstructured.Unstructured) bool {
 
 // undo takes a command on the node back, if it ever began, and proves that.
 func (i *Injection) undo(ctx context.Context, n nodeChange) error {
+	if err := i.undone(ctx, n); err != nil {
+		return fmt.Errorf("the node is not restored: %w.\n  To restore it by hand, type as root on the node:\n%s", err, n.Undo)
+	}
+	return nil
+}
+
+func (i *Injection) undone(ctx context.Context, n nodeChange) error {
 	if i.node == nil {
-		return errors.New("there is no shell on the node to restore it with")
+		return errors.New("there is no shell on it")
 	}
 	began, err := i.node.end(ctx, n.ID)
 	if err != nil || !began || n.Undo == "" {
 		return err
 	}
-	if err = i.node.run(ctx, n.ID+"-undo-"+rand.String(5), n.Undo); err == nil && n.Prove != "" {
-		err = i.node.run(ctx, n.ID+"-proof-"+rand.String(5), n.Prove)
+	if err := i.node.run(ctx, n.ID+"-undo-"+rand.String(5), n.Undo); err != nil || n.Prove == "" {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("the node is not restored: %w.\n  To restore it by hand, type as root on the node:\n%s", err, n.Undo)
-	}
-	return nil
+	return i.node.run(ctx, n.ID+"-proof-"+rand.String(5), n.Prove)
 }
 
 // putBack makes an object what it was. What cannot be changed is made anew, and

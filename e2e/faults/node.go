@@ -77,10 +77,16 @@ func shells(ctx context.Context, from client.Client) ([]corev1.Pod, error) {
 func (s *shell) open(ctx context.Context) error {
 	err := s.start(ctx, s.world.Pins.Image)
 	var missing *imageMissing
-	if errors.As(err, &missing) {
-		return errors.Join(err, s.start(ctx, keptImage))
+	if !errors.As(err, &missing) {
+		return err
 	}
-	return err
+	if _, err := removeShells(ctx, s.world.Client()); err != nil {
+		return err
+	}
+	if kept := s.start(ctx, keptImage); kept != nil {
+		return errors.Join(err, kept)
+	}
+	return nil
 }
 
 // An imageMissing is a shell that does not start for want of its image.

@@ -46,7 +46,7 @@ func (r *Run) Restore(ctx context.Context) (err error) {
 		return err
 	}
 	if left == nil {
-		fmt.Fprintln(r.Out, "There is nothing to restore: no fault is left in this lab.")
+		fmt.Fprintf(r.Out, "There is nothing to restore: no fault is left in this lab.\n")
 		return r.removeShells(ctx)
 	}
 	fmt.Fprintf(r.Out, "Fault %s is in this lab since %s, by %s (run %s). Restoring:\n",
@@ -117,7 +117,8 @@ func (r *Run) restore(ctx context.Context, left *journal) (err error) {
 	if err := left.remove(ctx); err != nil {
 		return err
 	}
-	return r.removeShells(ctx)
+	_, err = removeShells(ctx, r.world.Client())
+	return err
 }
 
 // onNode tells whether a fault has commands on the node.
