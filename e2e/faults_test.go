@@ -143,18 +143,21 @@ func untilInterrupted(parent context.Context, then string) (context.Context, io.
 			}
 		}
 	}()
-	return ctx, &reader{cancel}, func() {
+	return ctx, &reader{os.Stdout, cancel}, func() {
 		signal.Stop(signals)
 		close(signals)
 		cancel()
 	}
 }
 
-// A reader is whoever reads standard output. gone is called when it is not there any more.
-type reader struct{ gone func() }
+// A reader is whoever reads what is printed. gone is called when it is not there any more.
+type reader struct {
+	into io.Writer
+	gone func()
+}
 
 func (r *reader) Write(text []byte) (int, error) {
-	n, err := os.Stdout.Write(text)
+	n, err := r.into.Write(text)
 	if errors.Is(err, syscall.EPIPE) {
 		r.gone()
 	}

@@ -146,11 +146,12 @@ func transient(err error) bool {
 		apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err)
 }
 
-// unreachable tells an error of the way to the API server, such as while it is
-// started again, from an answer of it.
+// unreachable tells an error of the way to the API server, or of its own way to
+// etcd, such as while it is started again, from an answer of it.
 func unreachable(err error) bool {
 	return err != nil && (utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) ||
-		utilnet.IsHTTP2ConnectionLost(err) || utilnet.IsTimeout(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err))
+		utilnet.IsHTTP2ConnectionLost(err) || utilnet.IsTimeout(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) ||
+		apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err))
 }
 
 // left tells what is not as it was before the fault; nothing if all is. Of an
