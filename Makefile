@@ -42,6 +42,8 @@
 #                          and the learner's files moved aside
 #   STEP=4                 one step, by number or name, with what it needs
 #   FAULT=quota-2          that fault, or several, and not all (make faults)
+#   RESTORE=1              break nothing: restore the lab that stands, in which a
+#                          killed run left a fault (make faults)
 #   LAB_NAME=other         another lab beside this one
 #   LAB_ENGINE=podman      that container engine and no other
 #   LAB_IMAGES=registry    pull the images; =source builds them; auto, the default, pulls
@@ -65,7 +67,7 @@ SHELL := /bin/bash
 # whenever it is looked at or exported, unless it was taken by $(value) before.)
 GIVEN := LAB_NAME LAB_ENGINE LAB_IMAGES LAB_MIRROR LAB_KUBECONFIG LAB_IMAGE LAB_WORKDIR LAB_REPORTS \
 	LAB_STEP LAB_KEEP LAB_FRESH STEP KEEP FRESH FAULT FILE N \
-	SSH SSH_PORT SSH_KEY SSH_KNOWN_HOSTS KUBECONFIG_CONTENT WAIT RESULTS DRY_RUN
+	SSH SSH_PORT SSH_KEY SSH_KNOWN_HOSTS KUBECONFIG_CONTENT WAIT RESULTS DRY_RUN RESTORE
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
 override LAB_NAME := $(or $(LAB_NAME),gsb-jobset)
 override N := $(or $(N),10)
@@ -214,9 +216,14 @@ list: $(SUITE)
 	@exec $(SUITE) list -- "$$LAB_STEP"
 
 # Names of faults are looked at before a lab is made to break.
+ifeq ($(RESTORE),1)
+faults: $(SUITE)
+	@$(STANDS) $(SUITE) faults --restore
+else
 faults: $(LAB) $(SUITE)
 	@set -f; $(SUITE) faults --list -- $$FAULT >/dev/null
 	@set -f; $(LAB) with -- $(SUITE) faults -- $$FAULT
+endif
 
 test:
 	@$(GO) vet ./...

@@ -43,10 +43,29 @@ type Scale struct {
 }
 
 // A Node action runs a shell command on the lab's node, as root and outside of
-// any container. Undo is the command that takes it back.
+// any container, apart from whoever started it: it may restart kubelet or containerd.
 type Node struct {
-	Do   string `json:"do"`
+	Do string `json:"do"`
+	// Undo is the command that takes it back. It must also end well where Do came
+	// only half its way, or where Undo has run before.
 	Undo string `json:"undo,omitempty"`
+	// Prove ends well if, and only if, the node is as it was before Do.
+	Prove string `json:"prove,omitempty"`
+}
+
+// object names what an action changes that is not the node.
+func (a Action) object() Object {
+	switch {
+	case a.Apply != nil:
+		return Object{APIVersion: a.Apply.GetAPIVersion(), Kind: a.Apply.GetKind(), Namespace: a.Apply.GetNamespace(), Name: a.Apply.GetName()}
+	case a.Patch != nil:
+		return a.Patch.Object
+	case a.Scale != nil:
+		return a.Scale.Object
+	case a.Delete != nil:
+		return *a.Delete
+	}
+	return Object{}
 }
 
 // Await waits until a part of an object reads so. It is for what a controller or
@@ -74,6 +93,8 @@ func (a Action) check() string {
 		return fmt.Sprintf("has %d actions; it has one of apply, patch, delete, scale, node, await", set)
 	}
 	switch {
+	case a.object().Kind == "Secret":
+		return "changes a Secret, which the journal would show to whoever may read ConfigMaps"
 	case a.Apply != nil && (a.Apply.GetKind() == "" || a.Apply.GetName() == ""):
 		return "applies an object without a kind or a name"
 	case a.Patch != nil:
@@ -89,6 +110,8 @@ func (a Action) check() string {
 		return a.Scale.check()
 	case a.Node != nil && a.Node.Do == "":
 		return "does nothing on the node"
+	case a.Node != nil && a.Node.Prove != "" && a.Node.Undo == "":
+		return "proves on the node what it does not undo"
 	case a.Await != nil:
 		given := 0
 		for _, there := range []bool{a.Await.Is != nil, a.Await.Has != "", a.Await.Lacks != ""} {

@@ -35,7 +35,8 @@ type Fault struct {
 
 	// Break is what is done to the lab before the suite is run, in order. During
 	// is done while it runs, for what must break only after a step has begun.
-	// Both are put back as they were once the suite has ended.
+	// Both are put back as they were once the suite has ended, strictly in reverse:
+	// what reads another's state only when it starts is stopped before and started after.
 	Break  []Action `json:"break,omitempty"`
 	During []Action `json:"during,omitempty"`
 

@@ -65,6 +65,8 @@ func TestASlipInAFaultIsTold(t *testing.T) {
 		{"- scale: {", "- node: {do: 'true'}\n  scale: {", "break[0] has 2 actions"},
 		{"- scale: {", "- {}\n- scale: {", "break[0] has 0 actions"},
 		{"- scale: {", "- node: {undo: 'true'}\n- scale: {", "break[0] does nothing on the node"},
+		{"- scale: {", "- node: {do: 'true', prove: 'true'}\n- scale: {", "break[0] proves on the node what it does not undo"},
+		{"- scale: {", "- delete: {apiVersion: v1, kind: Secret, name: s}\n- scale: {", "break[0] changes a Secret"},
 		{"- scale: {", "- await: {apiVersion: v1, kind: Node, path: '{.x}'}\n- scale: {", "break[0] awaits a path and one of is, has, lacks"},
 		{"- scale: {", "- patch: {apiVersion: v1, kind: Node}\n- scale: {", "break[0] patches by merge or by json"},
 		{"- scale: {", "- apply: {apiVersion: v1, kind: Pod, metadata: {}}\n- scale: {", "break[0] applies an object without a kind or a name"},

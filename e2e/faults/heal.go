@@ -5,51 +5,107 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// heal puts everything back. First goes what was not there before, the last
-// first; then what was changed or deleted comes back, in the order in which it
-// was touched; then the node. It goes on after an error, to mend what it can.
+// heal restores everything, strictly in the reverse order of breaking: what came
+// later may hold on to what came before, such as a ClusterQueue that names an
+// AdmissionCheck. It goes on after an error, to restore what it can.
 func (i *Injection) heal(ctx context.Context) error {
-	i.mu.Lock()
-	touched, undo := slices.Clone(i.touched), slices.Clone(i.undo)
-	i.mu.Unlock()
 	var failed []error
-	for _, r := range slices.Backward(touched) {
-		if r.before == nil {
-			object, err := i.read(ctx, r.object)
-			if err == nil {
-				err = i.remove(ctx, object)
-			}
-			failed = append(failed, err)
-		}
-	}
-	for _, r := range touched {
-		if r.before != nil {
-			failed = append(failed, i.putBack(ctx, r))
-		}
-	}
-	for _, command := range slices.Backward(undo) {
-		failed = append(failed, i.node(ctx, command))
+	for at, e := range slices.Backward(i.journal.list()) {
+		bounded, cancel := share(ctx, at)
+		failed = append(failed, i.restore(bounded, e))
+		cancel()
 	}
 	return errors.Join(failed...)
 }
 
-// putBack makes an object what it was. What cannot be changed is made anew.
-func (i *Injection) putBack(ctx context.Context, r record) error {
-	return i.until(ctx, r.object.String()+" to be put back", func(ctx context.Context) (string, error) {
-		live, err := i.read(ctx, r.object)
+// share bounds what is restored before others by half of the time that is left,
+// so that one thing that cannot be restored does not keep the others from it.
+func share(ctx context.Context, others int) (context.Context, context.CancelFunc) {
+	deadline, bounded := ctx.Deadline()
+	if !bounded || others == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/2)
+}
+
+func (i *Injection) restore(ctx context.Context, e entry) error {
+	switch {
+	case e.Node != nil:
+		return i.undo(ctx, *e.Node)
+	case !e.Known: // its action was not reached
+		return nil
+	case e.Before != nil:
+		return i.putBack(ctx, *e.Object, e.Before)
+	}
+	return i.takeAway(ctx, *e.Object)
+}
+
+// takeAway removes an object that was absent. One that no fault wrote is
+// somebody else's, whatever it is called.
+func (i *Injection) takeAway(ctx context.Context, what Object) error {
+	var live *unstructured.Unstructured
+	err := i.until(ctx, "a look at "+what.String(), func(ctx context.Context) (says string, err error) {
+		live, err = i.read(ctx, what)
+		return "", err
+	})
+	if err != nil || live == nil || !byFault(live) {
+		return err
+	}
+	return i.remove(ctx, live)
+}
+
+// byFault tells whether a fault wrote an object.
+func byFault(object *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == fieldManager })
+}
+
+// undo takes a command on the node back, if it ever began, and proves that.
+func (i *Injection) undo(ctx context.Context, n nodeChange) error {
+	if err := i.undone(ctx, n); err != nil {
+		return fmt.Errorf("the node is not restored: %w.\n  To restore it by hand, type as root on the node:\n%s", err, n.Undo)
+	}
+	return nil
+}
+
+func (i *Injection) undone(ctx context.Context, n nodeChange) error {
+	if i.node == nil {
+		return errors.New("there is no shell on it")
+	}
+	began, err := i.node.end(ctx, n.ID)
+	if err != nil || !began || n.Undo == "" {
+		return err
+	}
+	if err := i.node.run(ctx, n.ID+"-undo-"+rand.String(5), n.Undo); err != nil || n.Prove == "" {
+		return err
+	}
+	return i.node.run(ctx, n.ID+"-proof-"+rand.String(5), n.Prove)
+}
+
+// putBack makes an object what it was. What cannot be changed is made anew, and
+// what is being deleted is made anew once it is gone.
+func (i *Injection) putBack(ctx context.Context, what Object, before *unstructured.Unstructured) error {
+	return i.until(ctx, what.String()+" to be put back", func(ctx context.Context) (string, error) {
+		live, err := i.read(ctx, what)
 		if err != nil {
 			return "", err
 		}
 		if live == nil {
-			return i.create(ctx, r.before)
+			return i.create(ctx, before)
 		}
-		patch, err := difference(live, r.before)
+		if live.GetDeletionTimestamp() != nil {
+			return "it is still being deleted", nil
+		}
+		patch, err := difference(live, before)
 		if err != nil {
 			return "", err
 		}
@@ -61,7 +117,7 @@ func (i *Injection) putBack(ctx context.Context, r record) error {
 			if err := i.remove(ctx, live); err != nil {
 				return "", err
 			}
-			return i.create(ctx, r.before)
+			return i.create(ctx, before)
 		case transient(err):
 			return err.Error(), nil
 		case err != nil:
@@ -90,32 +146,54 @@ func transient(err error) bool {
 		apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err)
 }
 
-// left tells what is not as it was before the fault; nothing if all is.
+// unreachable tells an error of the way to the API server, or of its own way to
+// etcd, such as while it is started again, from an answer of it.
+func unreachable(err error) bool {
+	return err != nil && (utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) ||
+		utilnet.IsHTTP2ConnectionLost(err) || utilnet.IsTimeout(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) ||
+		apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err))
+}
+
+// left tells what is not as it was before the fault; nothing if all is. Of an
+// object that was changed twice, its first entry says how it was.
 func (i *Injection) left(ctx context.Context) ([]string, error) {
-	i.mu.Lock()
-	touched := slices.Clone(i.touched)
-	i.mu.Unlock()
 	var left []string
-	for _, r := range touched {
-		live, err := i.read(ctx, r.object)
+	var done []Object
+	for _, e := range i.journal.list() {
+		if !e.Known || slices.ContainsFunc(done, e.Object.same) {
+			continue
+		}
+		done = append(done, *e.Object)
+		live, err := i.read(ctx, *e.Object)
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case r.before == nil && live == nil:
-		case r.before == nil:
-			left = append(left, r.object.String()+" is still there")
-		case live == nil:
-			left = append(left, r.object.String()+" is not there again")
-		default:
-			patch, err := difference(live, r.before)
-			if err != nil {
-				return nil, err
-			}
-			if patch != nil {
-				left = append(left, fmt.Sprintf("%s is not as it was: %s would make it so", r.object, patch))
-			}
+		says, err := strays(e, live)
+		if err != nil {
+			return nil, err
+		}
+		if says != "" {
+			left = append(left, says)
 		}
 	}
 	return left, nil
+}
+
+// strays tells how an object differs from what it was before the fault.
+func strays(e entry, live *unstructured.Unstructured) (string, error) {
+	switch {
+	case e.Before == nil && (live == nil || !byFault(live)):
+		return "", nil
+	case e.Before == nil:
+		return e.Object.String() + " is still there", nil
+	case live == nil:
+		return e.Object.String() + " is not there again", nil
+	case live.GetDeletionTimestamp() != nil:
+		return e.Object.String() + " is being deleted", nil
+	}
+	patch, err := difference(live, e.Before)
+	if err != nil || patch == nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s is not as it was: %s would make it so", e.Object, patch), nil
 }

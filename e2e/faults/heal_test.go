@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -30,22 +31,48 @@ func configMap(name, value string) *unstructured.Unstructured {
 	return o
 }
 
-// injectionOn is an injection into a cluster that holds these objects, and in
-// which a ConfigMap named fixed cannot be changed. Commands are noted.
-func injectionOn(commands *[]string, objects ...client.Object) *Injection {
+// A fakeNode notes the commands that are run. What is proven on it depends on
+// whether commands have been undone.
+type fakeNode struct {
+	commands []string
+	began    map[string]bool
+	fails    func(command string) error
+}
+
+func (n *fakeNode) run(_ context.Context, id, command string) error {
+	n.commands = append(n.commands, command)
+	if n.began == nil {
+		n.began = map[string]bool{}
+	}
+	n.began[id] = true
+	if n.fails != nil {
+		return n.fails(command)
+	}
+	return nil
+}
+
+func (n *fakeNode) end(_ context.Context, id string) (bool, error) { return n.began[id], nil }
+func (n *fakeNode) forget(context.Context) error                   { return nil }
+
+// fakeCluster holds these objects. A ConfigMap named fixed cannot be changed in it.
+func fakeCluster(objects ...client.Object) client.Client {
 	refuse := interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 		if o.GetName() == "fixed" {
 			return apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "fixed", nil)
 		}
 		return c.Patch(ctx, o, p, opts...)
 	}}
-	return &Injection{
-		client: fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(refuse).Build(),
-		node: func(_ context.Context, command string) error {
-			*commands = append(*commands, command)
-			return nil
-		},
-	}
+	return fake.NewClientBuilder().WithReturnManagedFields().WithObjects(objects...).WithInterceptorFuncs(refuse).Build()
+}
+
+// injectionOn is an injection into a cluster.
+func injectionOn(cluster client.Client, on node) *Injection {
+	return &Injection{client: cluster, node: on, journal: &journal{client: cluster, fault: "tried", run: "run-1", holder: "a test"}}
+}
+
+// made plans actions and does them.
+func made(ctx context.Context, i *Injection, actions []Action) error {
+	return errors.Join(i.plan(ctx, actions), i.do(ctx, actions))
 }
 
 func reference(name string) Object {
@@ -66,9 +93,9 @@ func value(t *testing.T, i *Injection, name string) string {
 }
 
 func TestEverythingIsPutBack(t *testing.T) {
-	var commands []string
-	i := injectionOn(&commands, configMap("changed", "before"), configMap("deleted", "before"), configMap("fixed", "before"))
-	err := i.do(t.Context(), []Action{
+	on := &fakeNode{}
+	i := injectionOn(fakeCluster(configMap("changed", "before"), configMap("deleted", "before"), configMap("fixed", "before")), on)
+	err := made(t.Context(), i, []Action{
 		{Patch: &Patch{Object: reference("changed"), Merge: map[string]any{"data": map[string]any{"key": "after", "more": "x"}}}},
 		{Patch: &Patch{Object: reference("changed"), JSON: []any{map[string]any{"op": "replace", "path": "/data/key", "value": "later"}}}},
 		{Node: &Node{Do: "break one", Undo: "mend one"}},
@@ -102,22 +129,21 @@ func TestEverythingIsPutBack(t *testing.T) {
 	if left, err := i.left(t.Context()); err != nil || len(left) > 0 {
 		t.Errorf("it is mended, and this is told to be left: %v, %v", left, err)
 	}
-	if wanted := []string{"break one", "break two", "mend two", "mend one"}; !slices.Equal(commands, wanted) {
-		t.Errorf("on the node %v was run and not %v", commands, wanted)
+	if wanted := []string{"break one", "break two", "mend two", "mend one"}; !slices.Equal(on.commands, wanted) {
+		t.Errorf("on the node %v was run and not %v", on.commands, wanted)
 	}
 }
 
 func TestWhatIsNotPutBackIsTold(t *testing.T) {
-	var commands []string
-	i := injectionOn(&commands, configMap("changed", "before"), configMap("deleted", "before"))
-	for _, name := range []string{"changed", "deleted", "new"} {
-		if _, err := i.touch(t.Context(), reference(name)); err != nil {
-			t.Fatal(err)
-		}
+	i := injectionOn(fakeCluster(configMap("changed", "before"), configMap("deleted", "before")), nil)
+	if err := i.plan(t.Context(), []Action{
+		{Patch: &Patch{Object: reference("changed")}}, {Delete: ptr.To(reference("deleted"))}, {Apply: configMap("new", "")},
+	}); err != nil {
+		t.Fatal(err)
 	}
 	changed := configMap("changed", "after")
 	if err := errors.Join(i.client.Update(t.Context(), changed), i.client.Delete(t.Context(), configMap("deleted", "")),
-		i.client.Create(t.Context(), configMap("new", ""))); err != nil {
+		i.client.Create(t.Context(), configMap("new", ""), client.FieldOwner(fieldManager))); err != nil {
 		t.Fatal(err)
 	}
 	left, err := i.left(t.Context())
@@ -145,11 +171,11 @@ func TestOnlyWhatSomebodyWroteIsCompared(t *testing.T) {
 }
 
 func TestWithoutANameThereMustBeOne(t *testing.T) {
-	i := injectionOn(nil, object("v1", "Node", "", "one"), object("v1", "Node", "", "two"))
+	i := injectionOn(fakeCluster(object("v1", "Node", "", "one"), object("v1", "Node", "", "two")), nil)
 	if _, err := i.read(t.Context(), Object{APIVersion: "v1", Kind: "Node"}); err == nil || !strings.Contains(err.Error(), "there are 2 of Node") {
 		t.Errorf("of two nodes one was taken: %v", err)
 	}
-	if err := i.do(t.Context(), []Action{{Patch: &Patch{Object: reference("gone"), Merge: map[string]any{"a": "b"}}}}); err == nil || !strings.Contains(err.Error(), "it is not there") {
+	if err := made(t.Context(), i, []Action{{Patch: &Patch{Object: reference("gone"), Merge: map[string]any{"a": "b"}}}}); err == nil || !strings.Contains(err.Error(), "it is not there") {
 		t.Errorf("what is not there was patched: %v", err)
 	}
 }

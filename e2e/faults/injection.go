@@ -5,15 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -27,23 +22,67 @@ const (
 	lookEvery     = 200 * time.Millisecond
 )
 
-// An Injection is what one fault has done to the lab, and how all that it
-// touched was before, so that it can be put back. Its methods may be called from
-// one goroutine at a time; break and during do not overlap with healing.
+// An Injection is what one fault does to the lab. Its journal lists how all that it
+// changes was before, so that it can be restored. Its methods may be called from
+// one goroutine at a time; break and during do not overlap with restoring.
 type Injection struct {
-	client client.Client
-	node   func(ctx context.Context, command string) error
+	client  client.Client
+	node    node
+	journal *journal
 
-	mu      sync.Mutex
-	touched []record
-	undo    []string
+	// taken is how many of the journal's entries have been reached.
+	taken int
 }
 
-// A record is an object as it was before it was first touched; nil if it was
-// not there.
-type record struct {
-	object Object
-	before *unstructured.Unstructured
+// A node runs shell commands on the lab's node.
+type node interface {
+	// run runs a command once, under a name of its own, and returns when it has ended.
+	run(ctx context.Context, id, command string) error
+	// end sees to it that a command of this name neither runs nor will run, and
+	// tells whether it ever began.
+	end(ctx context.Context, id string) (began bool, err error)
+	// forget removes what is kept on the node about commands.
+	forget(ctx context.Context) error
+}
+
+// plan writes into the journal what the actions will change and how it is now,
+// before the first of them: a later one may make writing impossible.
+func (i *Injection) plan(ctx context.Context, actions []Action) error {
+	for _, action := range actions {
+		if action.Await != nil {
+			continue
+		}
+		if action.Node != nil {
+			id := fmt.Sprintf("%s-%s-%d", i.journal.run, i.journal.fault, len(i.journal.entries)+1)
+			i.journal.entries = append(i.journal.entries, entry{Node: &nodeChange{ID: id, Undo: action.Node.Undo, Prove: action.Node.Prove}})
+			continue
+		}
+		what := action.object()
+		e := entry{Object: &what}
+		if live, err := i.read(ctx, what); err == nil {
+			e = seen(what, live)
+		} else if what.Name != "" {
+			return err
+		} // without a name it may be the only one by the time of its action
+		if slices.ContainsFunc(i.journal.entries, func(earlier entry) bool { return earlier.Object != nil && earlier.Object.same(*e.Object) }) {
+			e.Before, e.Known = nil, false
+		}
+		i.journal.entries = append(i.journal.entries, e)
+	}
+	if len(i.journal.entries) == 0 {
+		return nil
+	}
+	return i.journal.write(ctx)
+}
+
+// seen is the entry of an object as it is now.
+func seen(what Object, live *unstructured.Unstructured) entry {
+	e := entry{Object: &what, Known: true}
+	if live != nil {
+		what.Name = live.GetName()
+		e.Before = plain(live)
+	}
+	return e
 }
 
 // do does the actions in order.
@@ -58,56 +97,42 @@ func (i *Injection) do(ctx context.Context, actions []Action) error {
 
 func (i *Injection) act(ctx context.Context, action Action) error {
 	switch {
+	case action.Await != nil:
+		return i.await(ctx, *action.Await)
+	case action.Node != nil:
+		return i.command(ctx, *action.Node)
+	}
+	what := action.object()
+	object, err := i.touch(ctx, what)
+	if err != nil {
+		return err
+	}
+	switch {
 	case action.Apply != nil:
-		return i.apply(ctx, action.Apply.DeepCopy())
+		err := i.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(action.Apply.DeepCopy()), client.FieldOwner(fieldManager), client.ForceOwnership)
+		if err != nil {
+			return fmt.Errorf("applying %s: %w", what, err)
+		}
+		return nil
 	case action.Patch != nil:
 		body, err := action.Patch.bytes()
 		if err != nil {
-			return fmt.Errorf("writing the patch of %s: %w", action.Patch.Object, err)
+			return fmt.Errorf("writing the patch of %s: %w", what, err)
 		}
 		kind := types.MergePatchType
 		if action.Patch.JSON != nil {
 			kind = types.JSONPatchType
 		}
-		return i.patch(ctx, action.Patch.Object, kind, body)
+		return i.patch(ctx, what, object, kind, body)
 	case action.Scale != nil:
-		return i.patch(ctx, action.Scale.Object, types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, *action.Scale.Replicas))
+		return i.patch(ctx, what, object, types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, *action.Scale.Replicas))
 	case action.Delete != nil:
-		object, err := i.touch(ctx, *action.Delete)
-		if err != nil {
-			return err
-		}
 		return i.remove(ctx, object)
-	case action.Node != nil:
-		i.mu.Lock()
-		if action.Node.Undo != "" {
-			i.undo = append(i.undo, action.Node.Undo)
-		}
-		i.mu.Unlock()
-		return i.node(ctx, action.Node.Do)
-	case action.Await != nil:
-		return i.await(ctx, *action.Await)
 	}
 	return errors.New("an action does nothing") // check has refused it
 }
 
-func (i *Injection) apply(ctx context.Context, object *unstructured.Unstructured) error {
-	what := Object{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
-	if _, err := i.touch(ctx, what); err != nil {
-		return err
-	}
-	err := i.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(fieldManager), client.ForceOwnership)
-	if err != nil {
-		return fmt.Errorf("applying %s: %w", what, err)
-	}
-	return nil
-}
-
-func (i *Injection) patch(ctx context.Context, what Object, kind types.PatchType, body []byte) error {
-	object, err := i.touch(ctx, what)
-	if err != nil {
-		return err
-	}
+func (i *Injection) patch(ctx context.Context, what Object, object *unstructured.Unstructured, kind types.PatchType, body []byte) error {
 	if object == nil {
 		return fmt.Errorf("patching %s: it is not there", what)
 	}
@@ -117,86 +142,43 @@ func (i *Injection) patch(ctx context.Context, what Object, kind types.PatchType
 	return i.settle(ctx, object)
 }
 
-// touch keeps how an object is before it is changed, once.
+// touch returns an object as it is right before its action, and completes its
+// entry in the journal if plan could not.
 func (i *Injection) touch(ctx context.Context, what Object) (*unstructured.Unstructured, error) {
-	object, err := i.read(ctx, what)
+	live, err := i.read(ctx, what)
 	if err != nil {
 		return nil, err
 	}
-	if object != nil {
-		what.Name = object.GetName()
+	at := i.taken
+	i.taken++
+	if !i.journal.list()[at].Known {
+		if err := i.journal.set(ctx, at, seen(what, live)); err != nil {
+			return nil, err
+		}
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if !slices.ContainsFunc(i.touched, func(r record) bool { return r.object == what }) {
-		i.touched = append(i.touched, record{object: what, before: object.DeepCopy()})
-	}
-	return object, nil
+	return live, nil
 }
 
-// read returns an object as it is, nil if it is not there. One without a name
-// must be the only one of its kind.
-func (i *Injection) read(ctx context.Context, what Object) (*unstructured.Unstructured, error) {
-	version, err := schema.ParseGroupVersion(what.APIVersion)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
-	kind := version.WithKind(what.Kind)
-	if what.Name == "" {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(kind)
-		if err := i.client.List(ctx, list, client.InNamespace(what.Namespace)); err != nil {
-			return nil, fmt.Errorf("listing every %s: %w", what, err)
+// command runs a command on the node, and requires of the proof that it sees the
+// difference: one that passes on a broken node proves nothing once it is restored.
+func (i *Injection) command(ctx context.Context, n Node) error {
+	id := i.journal.list()[i.taken].Node.ID
+	i.taken++
+	if n.Prove != "" {
+		if err := i.node.run(ctx, id+"-before", n.Prove); err != nil {
+			return fmt.Errorf("the node is not as it must be before the fault is made: %w", err)
 		}
-		if len(list.Items) != 1 {
-			return nil, fmt.Errorf("there are %d of %s, and without a name there must be one", len(list.Items), what)
-		}
-		return &list.Items[0], nil
 	}
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
-	err = i.client.Get(ctx, client.ObjectKey{Namespace: what.Namespace, Name: what.Name}, object)
-	switch {
-	case err == nil:
-		return object, nil
-	case client.IgnoreNotFound(err) == nil || meta.IsNoMatchError(err):
-		return nil, nil
+	if err := i.node.run(ctx, id, n.Do); err != nil || n.Prove == "" {
+		return err
 	}
-	return nil, fmt.Errorf("reading %s: %w", what, err)
-}
-
-// remove deletes an object with all that it owns, and waits until it is gone.
-func (i *Injection) remove(ctx context.Context, object *unstructured.Unstructured) error {
-	if object == nil {
-		return nil
+	err := i.node.run(ctx, id+"-broken", n.Prove)
+	var failed *commandError
+	if err == nil {
+		return fmt.Errorf("prove ends well on the broken node, so it proves nothing: %s", n.Prove)
 	}
-	what := Object{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
-	err := i.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationForeground))
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("deleting %s: %w", what, err)
-	}
-	return i.until(ctx, what.String()+" to be gone", func(ctx context.Context) (string, error) {
-		live, err := i.read(ctx, what)
-		if err != nil || live == nil || live.GetUID() != object.GetUID() {
-			return "", err
-		}
-		return "it is still there", nil
-	})
-}
-
-// until waits until look has nothing more to say, and tells what it said last.
-func (i *Injection) until(ctx context.Context, what string, look func(context.Context) (string, error)) error {
-	var says string
-	err := wait.PollUntilContextTimeout(ctx, lookEvery, settlesWithin, true, func(ctx context.Context) (bool, error) {
-		var err error
-		says, err = look(ctx)
-		return says == "" && err == nil, err
-	})
-	if err != nil && says != "" {
-		return fmt.Errorf("waiting for %s: %w; at last %s", what, err, says)
-	}
-	if err != nil {
-		return fmt.Errorf("waiting for %s: %w", what, err)
+	if !errors.As(err, &failed) {
+		return err
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 )
@@ -38,11 +37,6 @@ func (m *meanwhile) end() (time.Time, error) {
 	m.cancel()
 	<-m.ended
 	return m.began, m.err
-}
-
-// closing closes the shell, and adds to an error what went wrong with that.
-func closing(ctx context.Context, s *shell, err error) error {
-	return errors.Join(err, s.close(ctx))
 }
 
 func joined(one, other string) string {

@@ -2,7 +2,10 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,79 +14,200 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/fixtures"
 )
 
-// onNodeFor bounds one command on the node.
-const onNodeFor = time.Minute
+const (
+	// shellLives is how long a shell may stay on the node, whatever becomes of the
+	// program: it is a privileged pod.
+	shellLives = time.Hour
+	// closesWithin bounds the removal of a shell, after an interrupt too.
+	closesWithin = 15 * time.Second
+	// keptImage is a second name of the image that the shell runs. Fault
+	// image-missing gives it, so that a shell can be started meanwhile.
+	keptImage = "gsb-jobset.test/fault-shell:kept"
+)
 
 // A shell runs commands on the lab's node through nothing but the kubeconfig: a
 // privileged pod there enters the namespaces of the node's first process. It is
 // in kube-system, which Kueue's webhooks leave alone, and is placed without the
 // scheduler, so that it comes up in a broken lab too.
 type shell struct {
+	execer
 	world *lab.World
+	runID string
 	pod   *corev1.Pod
 }
 
-// openShell starts the pod and waits until it runs.
-func openShell(ctx context.Context, world *lab.World) (*shell, error) {
+// openShell starts the pod and waits until it runs. adopt takes one that still
+// runs: what an earlier run broke may keep a new one from starting.
+func openShell(ctx context.Context, world *lab.World, run string, adopt bool) (*shell, error) {
+	s := &shell{world: world, runID: run}
+	s.execer = s.exec
+	if adopt {
+		left, err := shells(ctx, world.Client())
+		if err != nil {
+			return nil, err
+		}
+		if at := slices.IndexFunc(left, runs); at >= 0 {
+			s.pod = &left[at]
+			return s, nil
+		}
+	}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.close(ctx))
+	}
+	return s, nil
+}
+
+// runs tells whether commands can be run in a pod.
+func runs(pod corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil
+}
+
+// shells lists the shells of all runs.
+func shells(ctx context.Context, from client.Client) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	if err := from.List(ctx, &pods, client.InNamespace(metav1.NamespaceSystem), client.HasLabels{fixtures.FaultShell}); err != nil {
+		return nil, fmt.Errorf("looking for shells on the node: %w", err)
+	}
+	return pods.Items, nil
+}
+
+func (s *shell) open(ctx context.Context) error {
+	err := s.start(ctx, s.world.Pins.Image)
+	var missing *imageMissing
+	if !errors.As(err, &missing) {
+		return err
+	}
+	if _, err := removeShells(ctx, s.world.Client()); err != nil {
+		return err
+	}
+	if kept := s.start(ctx, keptImage); kept != nil {
+		return errors.Join(err, kept)
+	}
+	return nil
+}
+
+// An imageMissing is a shell that does not start for want of its image.
+type imageMissing struct{ image, reason string }
+
+func (e *imageMissing) Error() string {
+	return fmt.Sprintf("the shell on the node cannot start: image %s: %s", e.image, e.reason)
+}
+
+// start starts a pod of that image and waits until it runs.
+func (s *shell) start(ctx context.Context, image string) error {
 	var nodes corev1.NodeList
-	if err := world.Client().List(ctx, &nodes); err != nil {
-		return nil, fmt.Errorf("listing the nodes: %w", err)
+	if err := s.world.Client().List(ctx, &nodes); err != nil {
+		return fmt.Errorf("listing the nodes: %w", err)
 	}
 	if len(nodes.Items) != 1 {
-		return nil, fmt.Errorf("there are %d nodes, and the lab has one", len(nodes.Items))
+		return fmt.Errorf("there are %d nodes, and the lab has one", len(nodes.Items))
 	}
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "fault-shell-", Namespace: metav1.NamespaceSystem},
+	pod := shellPod(s.runID, nodes.Items[0].Name, image)
+	if err := s.world.Client().Create(ctx, pod); err != nil {
+		return fmt.Errorf("starting a shell on the node: %w", err)
+	}
+	s.pod = pod
+	var missing error
+	err := (&Injection{client: s.world.Client()}).until(ctx, "the shell on the node to run", func(ctx context.Context) (string, error) {
+		if err := s.world.Client().Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+			return "", err
+		}
+		for _, container := range pod.Status.ContainerStatuses {
+			if waiting := container.State.Waiting; waiting != nil && slices.Contains([]string{"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull"}, waiting.Reason) {
+				missing = &imageMissing{image, waiting.Message}
+				return "", missing
+			}
+		}
+		if !runs(*pod) {
+			return "it is " + string(pod.Status.Phase), nil
+		}
+		return "", nil
+	})
+	if missing != nil {
+		return missing
+	}
+	return err
+}
+
+func shellPod(run, node, image string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "fault-shell-", Namespace: metav1.NamespaceSystem,
+			Labels: map[string]string{fixtures.FaultShell: run}, Annotations: map[string]string{fixtures.RunAnnotation: run}},
 		Spec: corev1.PodSpec{
-			NodeName: nodes.Items[0].Name, HostPID: true, HostNetwork: true,
+			NodeName: node, HostPID: true, HostNetwork: true,
+			ActiveDeadlineSeconds:         ptr.To(int64(shellLives / time.Second)),
 			AutomountServiceAccountToken:  ptr.To(false),
 			TerminationGracePeriodSeconds: ptr.To[int64](0),
 			RestartPolicy:                 corev1.RestartPolicyNever,
 			Tolerations:                   []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 			Containers: []corev1.Container{{
-				Name: "shell", Image: world.Pins.Image, ImagePullPolicy: corev1.PullIfNotPresent,
-				Command:         []string{"sleep", "86400"},
+				Name: "shell", Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
+				Command:         []string{"sleep", fmt.Sprint(int64(shellLives / time.Second))},
 				SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)},
 			}},
 		},
 	}
-	s := &shell{world: world, pod: pod}
-	if err := world.Client().Create(ctx, pod); err != nil {
-		return nil, fmt.Errorf("starting a shell on the node: %w", err)
-	}
-	err := (&Injection{client: world.Client()}).until(ctx, "the shell on the node to run", func(ctx context.Context) (string, error) {
-		if err := world.Client().Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
-			return "", err
-		}
-		if pod.Status.Phase != corev1.PodRunning {
-			return "it is " + string(pod.Status.Phase), nil
-		}
-		return "", nil
-	})
-	if err != nil {
-		return nil, closing(ctx, s, err)
-	}
-	return s, nil
 }
 
-// run runs a shell command on the node.
-func (s *shell) run(ctx context.Context, command string) error {
-	ctx, cancel := context.WithTimeout(ctx, onNodeFor)
+// exec runs a script on the node. Where that fails and the pod is gone or has
+// ended, as after a restart of the node, the next try finds a new one.
+func (s *shell) exec(ctx context.Context, script string, args ...string) (string, error) {
+	command := append([]string{"nsenter", "--target", "1", "--mount", "--uts", "--ipc", "--net", "--pid", "--", "sh", "-ec", script, "sh"}, args...)
+	peek, cancel := context.WithTimeout(ctx, onePeek)
 	defer cancel()
-	_, err := s.world.Run(ctx, s.pod, "nsenter", "--target", "1", "--mount", "--uts", "--ipc", "--net", "--pid", "--", "sh", "-ec", command)
-	if err != nil {
-		return fmt.Errorf("on the node: %w", err)
+	printed, err := s.world.Run(peek, s.pod, command...)
+	if err == nil {
+		return printed, nil
 	}
-	return nil
+	err = unadorned(err)
+	live := s.pod.DeepCopy()
+	found := s.world.Client().Get(ctx, client.ObjectKeyFromObject(s.pod), live)
+	if client.IgnoreNotFound(found) == nil && (found != nil || !runs(*live)) {
+		return "", errors.Join(err, s.open(ctx))
+	}
+	return "", err
 }
 
-// close removes the pod.
+// unadorned is an error of an exec without the command line, which is a script of ours.
+func unadorned(err error) error {
+	cause := errors.Unwrap(err)
+	if cause == nil {
+		return err
+	}
+	_, printed, _ := strings.Cut(err.Error(), cause.Error())
+	return fmt.Errorf("in the shell on the node: %w%s", cause, strings.TrimSuffix(printed, ": "))
+}
+
+// close removes the shells of this run, or the one that was adopted; after an
+// interrupt too, and one of which only the request to start it is known.
 func (s *shell) close(ctx context.Context) error {
-	err := s.world.Client().Delete(ctx, s.pod)
-	if client.IgnoreNotFound(err) != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closesWithin)
+	defer cancel()
+	err := s.world.Client().DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{fixtures.FaultShell: s.runID})
+	if s.pod != nil {
+		err = errors.Join(err, client.IgnoreNotFound(s.world.Client().Delete(ctx, s.pod)))
+	}
+	if err != nil {
 		return fmt.Errorf("removing the shell on the node: %w", err)
 	}
 	return nil
+}
+
+// removeShells removes what earlier runs left of their shells, of which no run
+// is under way.
+func removeShells(ctx context.Context, from client.Client) (names []string, err error) {
+	left, err := shells(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	for _, pod := range left {
+		if err := from.Delete(ctx, &pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
+			return names, fmt.Errorf("removing the shell %s that an earlier run left on the node: %w", pod.Name, err)
+		}
+		names = append(names, pod.Name)
+	}
+	return names, nil
 }

@@ -21,6 +21,8 @@ type Run struct {
 	// Settings say which lab, and where the reports go: faults.json, and below
 	// faults/ a folder for each fault with all that the suite left of it.
 	Settings lab.Settings
+	// Holder says in words who runs: program, user, host, process.
+	Holder string
 	// Program is the suite as a lab author runs it.
 	Program string
 	// Faults are done in this order.
@@ -50,7 +52,7 @@ func (r *Run) Do(ctx context.Context) (failed int, err error) {
 	}
 	defer func() {
 		if r.shell != nil {
-			err = closing(context.WithoutCancel(ctx), r.shell, err)
+			err = errors.Join(err, r.shell.close(ctx))
 		}
 	}()
 	began := time.Now()
@@ -91,10 +93,23 @@ func (r *Run) begin(ctx context.Context) error {
 	}
 	r.world = world
 	site := world.Survey(ctx)
+	if site.Unreachable == nil {
+		// Before the preflight: whatever is wrong could be the doing of a fault that is left.
+		left, err := readJournal(ctx, world.Client())
+		if err != nil {
+			return err
+		}
+		if left != nil {
+			return left.refusal()
+		}
+	}
 	if wrong := lab.WrongWorld(lab.Preflight(site, world.Pins)); wrong != "" {
 		return fmt.Errorf("only a whole lab can be broken. %s", wrong)
 	}
 	if err := r.hold(ctx, site); err != nil {
+		return err
+	}
+	if err := r.removeShells(ctx); err != nil {
 		return err
 	}
 	if err := world.Freshen(ctx); err != nil {
@@ -104,7 +119,7 @@ func (r *Run) begin(ctx context.Context) error {
 		return err
 	}
 	if slices.ContainsFunc(r.Faults, Fault.onNode) {
-		r.shell, err = openShell(ctx, world)
+		r.shell, err = openShell(ctx, world, r.Settings.Run, false)
 	}
 	return err
 }
@@ -118,10 +133,7 @@ func (f Fault) onNode() bool {
 // lab. mended is false if it could not be proven that the lab is whole again.
 func (r *Run) one(ctx context.Context, fault Fault) (result Result, mended bool) {
 	result = Result{Fault: fault.Name, Title: fault.Title}
-	injection := &Injection{client: r.world.Client()}
-	if r.shell != nil {
-		injection.node = r.shell.run
-	}
+	injection := r.injection(&journal{client: r.world.Client(), fault: fault.Name, run: r.Settings.Run, holder: r.Holder, since: time.Now()})
 	folder := filepath.Join(r.Settings.Reports, "faults", fault.Name)
 	r.breakAndCatch(ctx, fault, injection, folder, &result)
 
@@ -134,8 +146,24 @@ func (r *Run) one(ctx context.Context, fault Fault) (result Result, mended bool)
 	return result.after(ctx.Err() != nil, err), err == nil
 }
 
+// injection is what a fault is made and restored with.
+func (r *Run) injection(j *journal) *Injection {
+	injection := &Injection{client: r.world.Client(), journal: j}
+	if r.shell != nil {
+		injection.node = r.shell
+	}
+	return injection
+}
+
 func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injection, folder string, result *Result) {
-	if err := injection.do(ctx, fault.Break); err != nil {
+	err := freshFolder(folder)
+	if err == nil {
+		err = injection.plan(ctx, slices.Concat(fault.Break, fault.During))
+	}
+	if err == nil {
+		err = injection.do(ctx, fault.Break)
+	}
+	if err != nil {
 		result.Wrong = "it could not be made: " + err.Error()
 		return
 	}
@@ -159,55 +187,15 @@ func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injecti
 	}
 }
 
-// mend puts everything back, takes away what the walk left, and waits for the
-// proof that the lab is whole.
-func (r *Run) mend(ctx context.Context, injection *Injection, folder string) error {
-	err := injection.heal(ctx)
-	settings := r.Settings
-	settings.Reports, settings.WorkDir = folder, workDir(folder)
-	world, connected := lab.Connect(settings)
-	if connected != nil {
-		return errors.Join(err, connected)
-	}
-	if err := errors.Join(err, world.Freshen(ctx)); err != nil {
-		return err
-	}
-	return injection.until(ctx, "the proof that the lab is whole", func(ctx context.Context) (string, error) {
-		return r.broken(ctx, world, injection)
-	})
-}
-
-// broken tells what is not yet as in a whole lab: what was touched, what there
-// is in the namespace, what the preflight finds.
-func (r *Run) broken(ctx context.Context, world *lab.World, injection *Injection) (string, error) {
-	left, err := injection.left(ctx)
-	if err != nil || len(left) > 0 {
-		return firstOf(left), err
-	}
-	if says := r.strange(ctx, world); says != "" {
-		return says, nil
-	}
-	return lab.WrongWorld(lab.Preflight(world.Survey(ctx), world.Pins)), nil
-}
-
-// strange tells what is in the namespace and does not belong there. A cluster
-// that cannot be looked at yet, such as after a restart of Kueue, is no error.
-func (r *Run) strange(ctx context.Context, world *lab.World) string {
-	there, err := world.Inventory(ctx)
-	switch {
-	case err != nil:
-		return "the namespace could not be looked at: " + err.Error()
-	case !slices.Equal(there, r.empty):
-		return fmt.Sprintf("there is %v in the namespace, and there was %v", there, r.empty)
-	}
-	return ""
-}
-
 // walk walks every step at the end: the strongest proof that all was mended.
 func (r *Run) walk(ctx context.Context) Result {
 	fmt.Fprintf(r.Out, "      all steps, on the mended lab\n")
 	result := Result{Fault: "none", Title: "the mended lab"}
 	folder := filepath.Join(r.Settings.Reports, "faults", "none")
+	if err := freshFolder(folder); err != nil {
+		result.Wrong = err.Error()
+		return result
+	}
 	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.Settings.Run}.run(ctx, folder, "")
 	result.Seconds = run.told.Sub(run.began).Seconds()
 	result.CaughtBy, result.Message = run.verdict.Verdict, run.verdict.Reason
@@ -220,7 +208,7 @@ func (r *Run) walk(ctx context.Context) Result {
 	mending, cancel := context.WithTimeout(context.WithoutCancel(ctx), healsWithin)
 	defer cancel()
 	began := time.Now()
-	err = r.mend(mending, &Injection{client: r.world.Client()}, folder)
+	err = r.mend(mending, r.injection(nil), folder)
 	result.HealedIn = time.Since(began).Seconds()
 	if err != nil {
 		result.Wrong = joined(result.Wrong, err.Error())
@@ -235,7 +223,10 @@ func (r *Run) tell(result Result, mended bool) {
 	} else {
 		fmt.Fprintf(r.Out, "      ✓ %s, %.1f s: %s\n", result.CaughtBy, result.Seconds, shorten(firstLine(result.Message)))
 	}
-	if mended {
+	switch {
+	case !mended:
+		fmt.Fprintf(r.Out, "        the lab is still broken; to restore it, type: %s\n", howToRestore)
+	default:
 		fmt.Fprintf(r.Out, "        mended and proven in %.1f s\n", result.HealedIn)
 	}
 }

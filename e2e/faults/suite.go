@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
+	"runtime"
 	"time"
 
 	"gsb.test/jobset-e2e/e2e/lab"
@@ -38,12 +38,6 @@ type outcome struct {
 // run walks one step, or all where none is named, in a folder of its own. That
 // the walk fails is no error.
 func (s suite) run(ctx context.Context, folder, step string) (out outcome, err error) {
-	if err := os.RemoveAll(folder); err != nil {
-		return out, fmt.Errorf("removing an earlier run: %w", err)
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return out, fmt.Errorf("making a folder for the run: %w", err)
-	}
 	log, err := os.Create(filepath.Join(folder, "run.log"))
 	if err != nil {
 		return out, fmt.Errorf("making a log of the run: %w", err)
@@ -59,10 +53,13 @@ func (s suite) run(ctx context.Context, folder, step string) (out outcome, err e
 	listener := &heard{Writer: log}
 	command.Stdout, command.Stderr = listener, listener
 	// A process group of its own: an interrupt from the keyboard reaches it once, from here.
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.SysProcAttr = childAttributes()
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = endsWithin
 	out.began = time.Now()
+	// The kernel ends the suite with the thread that started it; see childAttributes.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	err = command.Run()
 	if out.told = listener.at; out.told.IsZero() {
 		out.told = time.Now()
@@ -79,6 +76,17 @@ func (s suite) run(ctx context.Context, folder, step string) (out outcome, err e
 		return out, fmt.Errorf("reading the suite's verdict: %w", err)
 	}
 	return out, nil
+}
+
+// freshFolder makes the folder of a run, and removes what an earlier one left in it.
+func freshFolder(folder string) error {
+	if err := os.RemoveAll(folder); err != nil {
+		return fmt.Errorf("removing an earlier run: %w", err)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("making a folder for the run: %w", err)
+	}
+	return nil
 }
 
 func workDir(folder string) string { return filepath.Join(folder, "gsb-jobset") }
