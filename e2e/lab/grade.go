@@ -2,7 +2,10 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -23,6 +26,8 @@ type Grading struct {
 	// /root/gsb-jobset.
 	Cluster string `json:"cluster,omitempty"`
 	WorkDir string `json:"workDirectory,omitempty"`
+	// WorkDirMissing tells that there is no such directory, so that no step's file is there.
+	WorkDirMissing bool `json:"workDirectoryMissing,omitempty"`
 	// Error is why nothing could be looked at; there are no steps then.
 	Error string  `json:"error,omitempty"`
 	Steps []Grade `json:"steps"`
@@ -98,6 +103,8 @@ func (w *World) Check(ctx context.Context, steps []Step) (Grading, error) {
 	}
 	grading := GradeAll(steps, snapshot)
 	grading.Cluster, grading.WorkDir = w.config.Host, w.Settings.WorkDir
+	_, err = os.Stat(w.Settings.WorkDir)
+	grading.WorkDirMissing = errors.Is(err, fs.ErrNotExist)
 	return grading, nil
 }
 

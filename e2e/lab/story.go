@@ -139,8 +139,11 @@ func (s *Snapshot) inventory(jobSets, files []string) [][]string {
 		}
 	}
 	for _, name := range files {
-		about := "not there"
-		if file := s.File(name); file.Written {
+		about, file := "not there", s.File(name)
+		switch {
+		case file.unread != nil:
+			about = file.unread.EN
+		case file.Written:
 			about = file.quote()
 			if strings.HasSuffix(name, ".yaml") {
 				about = times(strings.Count(file.Text, "\n"), "line")
