@@ -115,26 +115,38 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		release, err := run.world.Hold(looking, "lab-e2e run", run.world.Lose)
 		run.world.EndIfInterrupted("while it was asked whether another run is on the lab, before any step.")
 		must(run.site.Held(err))
-		DeferCleanup(func(ctx SpecContext) { must(release(ctx)) })
+		DeferCleanup(func(ctx SpecContext) {
+			ending, ended := run.world.Ending(ctx)
+			defer ended()
+			must(release(ending))
+		})
 	}
 	run.findings = lab.Preflight(run.site, run.world.Pins)
 	if wrong := lab.WrongWorld(run.findings); wrong != "" {
 		if run.site.Unreachable == nil {
-			run.world.GatherPreflight(ctx, wrong)
+			run.world.GatherPreflight(looking, wrong)
 		}
 		Fail(wrong)
 	}
 	fmt.Printf("\nIs this the lab?\n%s\n", lab.Findings(run.findings))
-	DeferCleanup(func(ctx SpecContext) { must(run.world.Leave(ctx)) })
-	told, err := run.world.ClearWay(ctx)
+	DeferCleanup(func(ctx SpecContext) {
+		ending, ended := run.world.Ending(ctx)
+		defer ended()
+		must(run.world.Leave(ending))
+	})
+	told, err := run.world.ClearWay(looking)
 	fmt.Print(told)
+	run.world.EndIfInterrupted("before any step.")
 	must(err)
-	must(run.world.Freshen(ctx))
+	err = run.world.Freshen(looking)
+	run.world.EndIfInterrupted("before any step.")
+	must(err)
 
 	watching, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)
-	must(run.world.Watch(watching))
+	err = run.world.Watch(watching)
 	run.world.EndIfInterrupted("before any step.")
+	must(err)
 })
 
 // must fails with the error's own words, which name the cause and the mend.

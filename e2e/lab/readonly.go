@@ -46,6 +46,9 @@ func (r reading) RoundTrip(request *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(request)
 }
 
+// WrappedRoundTripper lets client-go cancel what goes through.
+func (r reading) WrappedRoundTripper() http.RoundTripper { return r.next }
+
 // throughAPod are the subresources with which a GET does something in a pod.
 var throughAPod = map[string]bool{"exec": true, "attach": true, "portforward": true, "proxy": true}
 
