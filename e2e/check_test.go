@@ -38,7 +38,7 @@ func checkCommand() *cobra.Command {
 	command.RunE = func(c *cobra.Command, _ []string) error {
 		grading, err := check(c.Context(), given.getenv)
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "Nothing was checked: %v\n", err)
+			fmt.Fprintf(os.Stderr, "Nothing was checked: %s\n", lab.Visible(err.Error()))
 			grading = lab.Ungraded(err)
 		}
 		switch {

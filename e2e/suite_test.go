@@ -97,7 +97,7 @@ func prepare(getenv func(string) string) error {
 
 // refuseToRun tells one error and nothing around it, and leaves it as the verdict.
 func refuseToRun(getenv func(string) string, err error) int {
-	fmt.Fprintf(os.Stderr, "Nothing was run: %v\n", err)
+	fmt.Fprintf(os.Stderr, "Nothing was run: %s\n", lab.Visible(err.Error()))
 	if root, lost := lab.Root(); lost == nil {
 		lab.Places(getenv, root).SaveRefusal(err)
 	}
@@ -135,7 +135,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		must(run.world.Leave(ending))
 	})
 	told, err := run.world.ClearWay(looking)
-	fmt.Print(told)
+	fmt.Print(lab.Visible(told))
 	run.world.EndIfInterrupted("before any step.")
 	must(err)
 	err = run.world.Freshen(looking)
@@ -153,7 +153,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 func must(err error) {
 	GinkgoHelper()
 	if err != nil {
-		Fail(err.Error())
+		Fail(lab.Visible(err.Error()))
 	}
 }
 

@@ -77,5 +77,5 @@ func WrongWorld(findings []Finding) string {
 	if len(wrong) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("This is not the lab, so no step was run: %s.\n\n%s", strings.TrimSuffix(firstLine(wrong[0].Says), "."), Findings(findings))
+	return Visible(fmt.Sprintf("This is not the lab, so no step was run: %s.\n\n%s", strings.TrimSuffix(firstLine(wrong[0].Says), "."), Findings(findings)))
 }

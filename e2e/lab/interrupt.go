@@ -62,7 +62,7 @@ func (w *World) EndIfInterrupted(during string) {
 	if cause := context.Cause(w.running); errors.Is(cause, errLost) {
 		ginkgo.AbortSuite(fmt.Sprintf("%v. It ended %s", cause, during))
 	}
-	ginkgo.AbortSuite("The run was interrupted " + during)
+	ginkgo.AbortSuite(Visible("The run was interrupted " + during))
 }
 
 // Heeding returns the context of a spec, which ends with an interrupt too.

@@ -35,19 +35,20 @@ type Words struct {
 
 // tell fills both sentences with the same values.
 func tell(ko, en string, values ...any) Words {
+	values = shownAll(values)
 	return Words{KO: fmt.Sprintf(ko, values...), EN: fmt.Sprintf(en, values...)}
 }
 
 // refuse is how a judgement of a learner's work refuses: never without words for
 // the learner.
 func refuse(words Words, format string, args ...any) *Refusal {
-	return &Refusal{Sentence: fmt.Sprintf(format, args...), Words: words}
+	return &Refusal{Sentence: fmt.Sprintf(format, shownAll(args)...), Words: words}
 }
 
 // unlike is how a judgement refuses that only mistakes use. It judges what the
 // cluster does and not a learner's work, so no learner is told of it.
 func unlike(format string, args ...any) *Refusal {
-	return &Refusal{Sentence: fmt.Sprintf(format, args...)}
+	return &Refusal{Sentence: fmt.Sprintf(format, shownAll(args)...)}
 }
 
 func (r *Refusal) with(what string, wanted, found any) *Refusal {

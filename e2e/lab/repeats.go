@@ -99,7 +99,7 @@ func (r Repeats) String() string {
 		}
 		text += fmt.Sprintf("\n %s failed by %s: %s", kind, failure.By, failure.Says)
 	}
-	return text
+	return Visible(text)
 }
 
 // SaveRepeats writes repeats.json, and adds the same as one line to the history of

@@ -55,7 +55,7 @@ func (s Story) String() string {
 	if s.Evidence != "" {
 		section(&text, "Evidence", [][]string{{s.Evidence}})
 	}
-	return strings.TrimRight(text.String(), "\n")
+	return Visible(strings.TrimRight(text.String(), "\n"))
 }
 
 func section(text *strings.Builder, title string, rows [][]string) {
