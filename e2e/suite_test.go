@@ -29,6 +29,7 @@ var run struct {
 	site     *lab.Site
 	findings []lab.Finding
 	closing  lab.Closing
+	early    earlyInterrupt
 	// reported lets another run write into the folder of the reports.
 	reported func()
 }
@@ -44,8 +45,15 @@ const cleaningUp = time.Minute
 // walk is the whole run, and returns its exit status. What is wrong with how it
 // was called is told before anything is looked at, and nothing runs.
 func walk(getenv func(string) string) int {
+	early := hearEarly()
+	defer early.stop()
+	run.early = early
 	if err := prepare(getenv); err != nil {
 		return refuseToRun(getenv, err)
+	}
+	if got := early.before(); got != nil {
+		run.reported()
+		return refuseToRun(getenv, fmt.Errorf("interrupted (%s) before anything was looked at", got))
 	}
 	defer run.reported()
 	// A reader who goes away, a lost connection say, ends neither the walk nor what
@@ -66,15 +74,47 @@ func walk(getenv func(string) string) int {
 	lab.SetWaits()
 	run.plan.Define(func() *lab.World { return run.world })
 	succeeded := RunSpecs(&outcome{}, "JobSet lab", suite, reporter)
-	if closing, overruled := run.closing.Overrule(succeeded); overruled {
+	closing, overruled := run.closing.Overrule(succeeded)
+	if err := run.settings.CheckReports(); err != nil {
+		closing, overruled = closing.Unreported(err), true
+	}
+	if got := early.before(); got != nil {
+		closing, overruled = closing.NotBegun(fmt.Sprintf("interrupted (%s) before anything was looked at", got)), true
+	}
+	if overruled {
 		run.closing = closing
 		if err := run.settings.SaveClosing(closing); err != nil {
+			run.closing = closing.Unreported(err)
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
 	fmt.Printf("\n%s\n", run.closing)
 	return run.closing.Exit()
 }
+
+// An earlyInterrupt is a wish to end that is heard before the suite heeds any.
+type earlyInterrupt struct{ heard chan os.Signal }
+
+// hearEarly listens from the program's first moment on: what comes while settings are
+// read and specs are made must neither kill without a word nor end in Ginkgo's traces.
+// HeedInterrupts takes over by taking the signals away from whoever listens.
+func hearEarly() earlyInterrupt {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
+	return earlyInterrupt{heard}
+}
+
+// before is the signal that came before the suite began; nil if none did.
+func (e earlyInterrupt) before() os.Signal {
+	select {
+	case got := <-e.heard:
+		return got
+	default:
+		return nil
+	}
+}
+
+func (e earlyInterrupt) stop() { signal.Stop(e.heard) }
 
 // prepare reads what is asked for and of which lab, without a word to the cluster.
 func prepare(getenv func(string) string) error {
@@ -105,6 +145,10 @@ func refuseToRun(getenv func(string) string, err error) int {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
+	// An interrupt from before is told at the end, and nothing is begun.
+	if len(run.early.heard) > 0 {
+		AbortSuite("The run was interrupted before anything was looked at.")
+	}
 	DeferCleanup(run.world.HeedInterrupts())
 	must(run.world.ClearEvidence())
 	looking, looked := run.world.Heeding(ctx)
