@@ -45,7 +45,7 @@ func readFiles(ctx context.Context, directory string, names []string) (texts map
 	}()
 	select {
 	case <-ctx.Done():
-		return nil, nil, fmt.Errorf("the work directory %s gives no answer, so the disk or the mount that it is on must hang: %v", directory, ctx.Err())
+		return nil, nil, fmt.Errorf("the work directory %s gives no answer, so the disk or the mount that it is on must hang", directory)
 	case err := <-failed:
 		return nil, nil, err
 	case files := <-read:

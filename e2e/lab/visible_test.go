@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"io"
 	"path/filepath"
 	"strings"
@@ -95,7 +96,7 @@ func junitIsWellFormed(t *testing.T, message string) {
 		return // too long for this test's way of reading
 	}
 	for decoder := xml.NewDecoder(bytes.NewReader(content)); ; {
-		if _, err := decoder.Token(); err == io.EOF {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
 			t.Fatalf("the JUnit report of %q: %v", message, err)
