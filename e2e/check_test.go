@@ -38,18 +38,23 @@ func checkCommand() *cobra.Command {
 	command.RunE = func(c *cobra.Command, _ []string) error {
 		grading, err := check(c.Context(), given.getenv)
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "Nothing was checked: %v\n", err)
+			fmt.Fprintf(os.Stderr, "Nothing was checked: %s\n", lab.Visible(err.Error()))
 			grading = lab.Ungraded(err)
 		}
+		var printed error
 		switch {
 		case *asJSON:
 			content, err := json.MarshalIndent(grading, "", "  ")
 			if err != nil {
 				return fmt.Errorf("writing the grades as JSON: %w", err)
 			}
-			fmt.Println(string(content))
+			_, printed = fmt.Println(string(content))
 		case err == nil:
-			fmt.Println(grading)
+			_, printed = fmt.Println(grading)
+		}
+		if printed != nil { // who asked was told nothing, or half of it
+			fmt.Fprintf(os.Stderr, "The grades could not be printed: %v\n", printed)
+			return status(lab.ExitNotRun)
 		}
 		switch {
 		case err != nil:

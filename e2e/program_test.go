@@ -50,7 +50,7 @@ func program(args []string) int {
 	case errors.As(err, &told):
 		return int(told)
 	}
-	fmt.Fprintf(os.Stderr, "Nothing was run: %v\n", err)
+	fmt.Fprintf(os.Stderr, "Nothing was run: %s\n", lab.Visible(err.Error()))
 	return lab.ExitNotRun
 }
 

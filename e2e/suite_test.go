@@ -32,6 +32,7 @@ var run struct {
 
 	// waitUntil is how long the lab may take to boot, its kubeconfig included.
 	waitUntil time.Time
+	early     earlyInterrupt
 	// reported lets another run write into the folder of the reports.
 	reported func()
 }
@@ -47,8 +48,15 @@ const cleaningUp = time.Minute
 // walk is the whole run, and returns its exit status. What is wrong with how it
 // was called is told before anything is looked at, and nothing runs.
 func walk(getenv func(string) string) int {
+	early := hearEarly()
+	defer early.stop()
+	run.early = early
 	if err := prepare(getenv); err != nil {
 		return refuseToRun(getenv, err)
+	}
+	if got := early.before(); got != nil {
+		run.reported()
+		return refuseToRun(getenv, fmt.Errorf("interrupted (%s) before anything was looked at", got))
 	}
 	defer run.reported()
 	// A reader who goes away, a lost connection say, ends neither the walk nor what
@@ -69,15 +77,47 @@ func walk(getenv func(string) string) int {
 	lab.SetWaits()
 	run.plan.Define(func() *lab.World { return run.world })
 	succeeded := RunSpecs(&outcome{}, "JobSet lab", suite, reporter)
-	if closing, overruled := run.closing.Overrule(succeeded); overruled {
+	closing, overruled := run.closing.Overrule(succeeded)
+	if err := run.settings.CheckReports(); err != nil {
+		closing, overruled = closing.Unreported(err), true
+	}
+	if got := early.before(); got != nil {
+		closing, overruled = closing.NotBegun(fmt.Sprintf("interrupted (%s) before anything was looked at", got)), true
+	}
+	if overruled {
 		run.closing = closing
 		if err := run.settings.SaveClosing(closing); err != nil {
+			run.closing = closing.Unreported(err)
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
 	fmt.Printf("\n%s\n", run.closing)
 	return run.closing.Exit()
 }
+
+// An earlyInterrupt is a wish to end that is heard before the suite heeds any.
+type earlyInterrupt struct{ heard chan os.Signal }
+
+// hearEarly listens from the program's first moment on: what comes while settings are
+// read and specs are made must neither kill without a word nor end in Ginkgo's traces.
+// HeedInterrupts takes over by taking the signals away from whoever listens.
+func hearEarly() earlyInterrupt {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
+	return earlyInterrupt{heard}
+}
+
+// before is the signal that came before the suite began; nil if none did.
+func (e earlyInterrupt) before() os.Signal {
+	select {
+	case got := <-e.heard:
+		return got
+	default:
+		return nil
+	}
+}
+
+func (e earlyInterrupt) stop() { signal.Stop(e.heard) }
 
 // prepare reads what is asked for and of which lab, without a word to the cluster.
 func prepare(getenv func(string) string) error {
@@ -103,7 +143,7 @@ func prepare(getenv func(string) string) error {
 
 // refuseToRun tells one error and nothing around it, and leaves it as the verdict.
 func refuseToRun(getenv func(string) string, err error) int {
-	fmt.Fprintf(os.Stderr, "Nothing was run: %v\n", err)
+	fmt.Fprintf(os.Stderr, "Nothing was run: %s\n", lab.Visible(err.Error()))
 	if root, lost := lab.Root(); lost == nil {
 		lab.Places(getenv, root).SaveRefusal(err)
 	}
@@ -111,6 +151,10 @@ func refuseToRun(getenv func(string) string, err error) int {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
+	// An interrupt from before is told at the end, and nothing is begun.
+	if len(run.early.heard) > 0 {
+		AbortSuite("The run was interrupted before anything was looked at.")
+	}
 	DeferCleanup(run.world.HeedInterrupts())
 	must(run.world.ClearEvidence())
 	looking, looked := run.world.Heeding(ctx)
@@ -121,33 +165,45 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		release, err := run.world.Hold(looking, "lab-e2e run", run.world.Lose)
 		run.world.EndIfInterrupted("while it was asked whether another run is on the lab, before any step.")
 		must(run.site.Held(err))
-		DeferCleanup(func(ctx SpecContext) { must(release(ctx)) })
+		DeferCleanup(func(ctx SpecContext) {
+			ending, ended := run.world.Ending(ctx)
+			defer ended()
+			must(release(ending))
+		})
 	}
 	run.findings = lab.Preflight(run.site, run.world.Pins)
 	if wrong := lab.WrongWorld(run.findings); wrong != "" {
 		if run.site.Unreachable == nil {
-			run.world.GatherPreflight(ctx, wrong)
+			run.world.GatherPreflight(looking, wrong)
 		}
 		Fail(wrong)
 	}
 	fmt.Printf("\nIs this the lab?\n%s\n", lab.Findings(run.findings))
-	DeferCleanup(func(ctx SpecContext) { must(run.world.Leave(ctx)) })
-	told, err := run.world.ClearWay(ctx)
-	fmt.Print(told)
+	DeferCleanup(func(ctx SpecContext) {
+		ending, ended := run.world.Ending(ctx)
+		defer ended()
+		must(run.world.Leave(ending))
+	})
+	told, err := run.world.ClearWay(looking)
+	fmt.Print(lab.Visible(told))
+	run.world.EndIfInterrupted("before any step.")
 	must(err)
-	must(run.world.Freshen(ctx))
+	err = run.world.Freshen(looking)
+	run.world.EndIfInterrupted("before any step.")
+	must(err)
 
 	watching, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)
-	must(run.world.Watch(watching))
+	err = run.world.Watch(watching)
 	run.world.EndIfInterrupted("before any step.")
+	must(err)
 })
 
 // must fails with the error's own words, which name the cause and the mend.
 func must(err error) {
 	GinkgoHelper()
 	if err != nil {
-		Fail(err.Error())
+		Fail(lab.Visible(err.Error()))
 	}
 }
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -24,15 +25,17 @@ func summaryCommand() *cobra.Command {
 		told := lab.Places(given.getenv, root).Summary()
 		path := given.getenv("GITHUB_STEP_SUMMARY")
 		if path == "" {
-			fmt.Print(told)
+			if _, err := fmt.Print(told); err != nil {
+				return fmt.Errorf("printing the summary: %w", err)
+			}
 			return nil
 		}
 		file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err != nil {
 			return fmt.Errorf("adding to the job's summary: %w", err)
 		}
-		defer file.Close()
-		if _, err := file.WriteString(told); err != nil {
+		_, err = file.WriteString(told)
+		if err := errors.Join(err, file.Close()); err != nil {
 			return fmt.Errorf("adding to the job's summary: %w", err)
 		}
 		return nil

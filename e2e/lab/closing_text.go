@@ -32,7 +32,7 @@ func (c Closing) String() string {
 	rows = append(rows, c.Lies...)
 	rows = append(rows, []string{"verdict", strings.ToUpper(c.Verdict) + ": " + strings.TrimSuffix(c.Reason, ".")})
 	fmt.Fprintf(&text, "\n%s\n%s", indent(columns(rows), " "), rule)
-	return text.String()
+	return Visible(text.String())
 }
 
 // total is the time of all steps, without the mistakes.

@@ -15,6 +15,7 @@ const (
 	FailurePolicyMissing        Code = "FailurePolicyMissing"
 	FileEmpty                   Code = "FileEmpty"
 	FileNotFound                Code = "FileNotFound"
+	FileUnreadable              Code = "FileUnreadable"
 	GPUCountWrong               Code = "GPUCountWrong"
 	GPUInRequestsOnly           Code = "GPUInRequestsOnly"
 	JobExisted                  Code = "JobExisted"

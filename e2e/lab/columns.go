@@ -10,6 +10,7 @@ import (
 // terminal, where a Korean syllable is two places wide. Rows may differ in
 // length; the last cell of a row is not padded and makes no column wider.
 func columns(rows [][]string) string {
+	rows = shownRows(rows)
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
@@ -33,6 +34,17 @@ func columns(rows [][]string) string {
 		lines = append(lines, strings.TrimRight(line.String(), " "))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// shownRows makes every cell one line that a terminal shows as it is.
+func shownRows(rows [][]string) [][]string {
+	safe := make([][]string, len(rows))
+	for i, row := range rows {
+		for _, cell := range row {
+			safe[i] = append(safe[i], shown(cell, longestCell))
+		}
+	}
+	return safe
 }
 
 // displayWidth counts the places that text takes on a terminal.

@@ -96,7 +96,7 @@ func (e *evidence) write(name string, content []byte) {
 	path := filepath.Join(e.directory, name)
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = os.WriteFile(path, content, 0o644)
+		err = replaceFile(path, content)
 	}
 	e.missing(name, err)
 }

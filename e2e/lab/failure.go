@@ -50,7 +50,7 @@ const (
 // because makes a Refusal of an error. The error's own text is all there is to
 // say, so it has no Korean sentence.
 func because(code Code, message string) *Refusal {
-	return &Refusal{Code: code, Words: Words{EN: strings.TrimSpace(message)}}
+	return &Refusal{Code: code, Words: Words{EN: Visible(strings.TrimSpace(message))}}
 }
 
 func newFailure(stage string, end outcome) Failure {

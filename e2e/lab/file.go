@@ -10,6 +10,8 @@ type File struct {
 	Name    string
 	Text    string
 	Written bool
+	// unread is why what lies in its place cannot be judged; nil where it can.
+	unread *Words
 }
 
 // plain takes away what differs between editors and says nothing: a byte order
@@ -23,9 +25,11 @@ func plain(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// unwritten refuses a file that is not there or holds nothing.
+// unwritten refuses a file that is not there, cannot be read or holds nothing.
 func (f File) unwritten() *Refusal {
 	switch {
+	case f.unread != nil:
+		return refuse(FileUnreadable, *f.unread).with(f.Name, "a text file", "not one")
 	case !f.Written:
 		return refuse(FileNotFound, tell("작업 디렉터리에 %s 파일이 없습니다.", "There is no file %s in the work directory.", f.Name)).with(f.Name, "written", "not there")
 	case strings.TrimSpace(f.Text) == "":

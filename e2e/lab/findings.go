@@ -33,7 +33,13 @@ func unreachable(site *Site) Finding {
 	finding := Finding{What: "cluster", Says: fmt.Sprintf("%s does not answer: %v", site.Server, site.Unreachable),
 		Mend: "make up makes a lab; make steps LAB_KUBECONFIG=/path names another one", Passes: passing(site.Unreachable)}
 	var timeout net.Error
+	var silent *silence
 	switch {
+	case errors.As(site.Unreachable, &silent):
+		finding.Says = fmt.Sprintf("%s, where %s leads, answers /version, but asked %s it gave no answer within %s",
+			site.Server, site.Kubeconfig, silent.question, lookWithin)
+		finding.Mend = fmt.Sprintf("restart the API server (k3s: systemctl restart k3s; a lab of this project: make down up); "+
+			"kubectl --kubeconfig %s get --raw '/readyz?verbose' says what of it is not ready", site.Kubeconfig)
 	case apierrors.IsUnauthorized(site.Unreachable), apierrors.IsForbidden(site.Unreachable),
 		strings.Contains(site.Unreachable.Error(), "x509"), strings.Contains(site.Unreachable.Error(), "tls: "):
 		finding.Says = fmt.Sprintf("the cluster at %s is not the one that %s was made for: %v", site.Server, site.Kubeconfig, site.Unreachable)
@@ -79,5 +85,5 @@ func WrongWorld(findings []Finding) string {
 	if len(wrong) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("This is not the lab, so no step was run: %s.\n\n%s", strings.TrimSuffix(firstLine(wrong[0].Says), "."), Findings(findings))
+	return Visible(fmt.Sprintf("This is not the lab, so no step was run: %s.\n\n%s", strings.TrimSuffix(firstLine(wrong[0].Says), "."), Findings(findings)))
 }

@@ -58,10 +58,11 @@ func (w *World) Freshen(ctx context.Context) error {
 
 // jobSets lists those of the lab's namespace: this suite's own, and all others.
 func (w *World) jobSets(ctx context.Context) (ours, strangers []jobsetv1.JobSet, err error) {
-	ctx, cancel := brief(ctx)
-	defer cancel()
 	var jobSets jobsetv1.JobSetList
-	if err := w.client.List(ctx, &jobSets, client.InNamespace(w.Pins.Namespace)); err != nil {
+	err = w.persist(ctx, func(ctx context.Context) error {
+		return w.client.List(ctx, &jobSets, client.InNamespace(w.Pins.Namespace))
+	})
+	if err != nil {
 		return nil, nil, fmt.Errorf("listing the JobSets of namespace %s: %w", w.Pins.Namespace, err)
 	}
 	for _, jobSet := range jobSets.Items {

@@ -2,7 +2,10 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -23,6 +26,8 @@ type Grading struct {
 	// /root/gsb-jobset.
 	Cluster string `json:"cluster,omitempty"`
 	WorkDir string `json:"workDirectory,omitempty"`
+	// WorkDirMissing tells that there is no such directory, so that no step's file is there.
+	WorkDirMissing bool `json:"workDirectoryMissing,omitempty"`
 	// Error is why nothing could be looked at; there are no steps then.
 	Error string  `json:"error,omitempty"`
 	Steps []Grade `json:"steps"`
@@ -79,14 +84,25 @@ func Ungraded(why error) Grading {
 // Check looks once at the lab and the learner's files, changes nothing, and
 // grades the steps. The error says why it could not look, as the preflight does.
 func (w *World) Check(ctx context.Context, steps []Step) (Grading, error) {
-	if _, err := w.answers(ctx); err != nil {
-		nobody := unreachable(&Site{Server: w.config.Host, Kubeconfig: w.Settings.Kubeconfig, Unreachable: err})
+	// One bound for all of it: whoever waits for the answer waits no longer for two.
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	site := &Site{Server: w.config.Host, Kubeconfig: w.Settings.Kubeconfig}
+	if _, site.Unreachable = w.answers(ctx); site.Unreachable != nil {
+		nobody := unreachable(site)
 		nobody.Mend = anotherLab
 		return Grading{}, notLooked(nobody)
 	}
 	snapshot, err := w.Look(ctx)
 	switch {
 	case err == nil:
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
+		var silent *silence
+		if site.Unreachable = err; !errors.As(err, &silent) {
+			question, _, _ := strings.Cut(err.Error(), ": ")
+			site.Unreachable = &silence{question: "for the answer to " + question, cause: err}
+		}
+		return Grading{}, notLooked(unreachable(site))
 	case meta.IsNoMatchError(err):
 		return Grading{}, notLooked(Finding{What: "cluster", Says: fmt.Sprintf("%s has not both JobSet and Kueue: %v", w.config.Host, err),
 			Mend: anotherLab})
@@ -101,6 +117,8 @@ func (w *World) Check(ctx context.Context, steps []Step) (Grading, error) {
 	}
 	grading := GradeAll(steps, snapshot)
 	grading.Cluster, grading.WorkDir = w.config.Host, w.Settings.WorkDir
+	_, err = os.Stat(w.Settings.WorkDir)
+	grading.WorkDirMissing = errors.Is(err, fs.ErrNotExist)
 	return grading, nil
 }
 

@@ -1,10 +1,7 @@
 package lab
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strconv"
 )
 
@@ -28,7 +25,7 @@ func (g Grading) String() string {
 		}
 	}
 	files := g.WorkDir
-	if _, err := os.Stat(g.WorkDir); errors.Is(err, fs.ErrNotExist) {
+	if g.WorkDirMissing {
 		files += "  (아직 없습니다, there is none yet)"
 	}
 	looked := columns([][]string{{"클러스터 cluster", g.Cluster}, {"작업 디렉터리 work directory", files}})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/onsi/ginkgo/v2"
 )
@@ -65,7 +66,7 @@ func (w *World) EndIfInterrupted(during string) {
 	if cause := context.Cause(w.running); errors.Is(cause, errLost) {
 		ginkgo.AbortSuite(fmt.Sprintf("%v. It ended %s", cause, during))
 	}
-	ginkgo.AbortSuite("The run was interrupted " + during)
+	ginkgo.AbortSuite(Visible("The run was interrupted " + during))
 }
 
 // Heeding returns the context of a spec, which ends with an interrupt too.
@@ -77,3 +78,25 @@ func (w *World) Heeding(spec context.Context) (context.Context, context.CancelFu
 		cancel()
 	}
 }
+
+// Ending returns the context in which what a run made is cleaned up. After an
+// interrupt a person waits for the end: where the API server does not answer, nothing
+// is cleaned up that goes through it, and what is left is told.
+func (w *World) Ending(spec context.Context) (context.Context, context.CancelFunc) {
+	if !w.Interrupted() {
+		return spec, func() {}
+	}
+	w.lastQuestion.Do(func() {
+		ctx, cancel := context.WithTimeout(spec, lastWord)
+		defer cancel()
+		_, _, err := w.jobSets(ctx)
+		w.deaf = err != nil
+	})
+	if w.deaf {
+		return context.WithTimeout(spec, lastWord/4)
+	}
+	return spec, func() {}
+}
+
+// lastWord is how long an API server is given to answer once the run is interrupted.
+const lastWord = 2 * time.Second

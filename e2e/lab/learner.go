@@ -36,7 +36,12 @@ func (me *Learner) Save(manifest string) {
 // Apply applies a manifest of the fixtures, as kubectl apply -f does.
 func (me *Learner) Apply(ctx context.Context, manifest string) {
 	ginkgo.GinkgoHelper()
-	if err := me.apply(ctx, manifest, me.manifest(manifest)); err != nil {
+	err := me.apply(ctx, manifest, me.manifest(manifest))
+	switch {
+	case err == nil:
+	case lostOnTheWay(err):
+		me.refused(notDone, because(ApplyFailed, fmt.Sprintf("kubectl apply -f %s did not reach its end: %v", manifest, err)), me.world.glance(ctx))
+	default:
 		me.refused(notDone, because(ApplyRefused, fmt.Sprintf("kubectl apply -f %s was refused by the cluster: %v", manifest, err)), me.world.glance(ctx))
 	}
 }
@@ -48,9 +53,7 @@ func (me *Learner) apply(ctx context.Context, name string, content []byte) error
 	if err := yaml.Unmarshal(content, &object.Object); err != nil {
 		me.refused(notDone, because(FixtureUnreadable, fmt.Sprintf("the fixture %s is not YAML: %v", name, err)), outcome{})
 	}
-	within, cancel := brief(ctx)
-	defer cancel()
-	return me.world.applyMarked(within, &object)
+	return me.world.persist(ctx, func(within context.Context) error { return me.world.applyMarked(within, object.DeepCopy()) })
 }
 
 // WaitUntil waits until every matcher holds of the JobSet.
@@ -70,7 +73,8 @@ func (me *Learner) WaitUntil(ctx context.Context, jobSet string, matchers ...Mat
 
 // Exec runs a command in the pod of a role and a completion index, as kubectl
 // exec does, and returns what it printed. A command that exits with another
-// status than 0 fails the spec.
+// status than 0 fails the spec. Where the connection breaks it is run again in the
+// same pod, so it must be one that may run twice.
 func (me *Learner) Exec(ctx context.Context, jobSet, role string, index int, command ...string) string {
 	ginkgo.GinkgoHelper()
 	out, end := me.exec(ctx, jobSet, role, index, command)
@@ -113,7 +117,7 @@ func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stan
 }
 
 func (me *Learner) exec(ctx context.Context, jobSet, role string, index int, command []string) (string, outcome) {
-	end := me.world.glance(ctx)
+	end := me.world.see(ctx)
 	if end.last == nil {
 		return "", end
 	}
@@ -122,9 +126,11 @@ func (me *Learner) exec(ctx context.Context, jobSet, role string, index int, com
 		end.refusals = []*Refusal{r}
 		return "", end
 	}
-	within, cancel := brief(ctx)
-	defer cancel()
-	out, err := me.world.exec(within, pod.live, command...)
+	var out string
+	err := me.world.persist(ctx, func(within context.Context) (err error) {
+		out, err = me.world.exec(within, pod.live, command...)
+		return err
+	})
 	if err != nil {
 		end.refusals = []*Refusal{because(CommandFailed, err.Error())}
 		return out, end
@@ -136,7 +142,7 @@ func (me *Learner) exec(ctx context.Context, jobSet, role string, index int, com
 // Look reads the lab as kubectl get does.
 func (me *Learner) Look(ctx context.Context) *Snapshot {
 	ginkgo.GinkgoHelper()
-	end := me.world.glance(ctx)
+	end := me.world.see(ctx)
 	if end.last == nil {
 		me.fail(notDone, end)
 	}
@@ -208,4 +214,16 @@ func (w *World) glance(ctx context.Context) outcome {
 		return outcome{refusals: []*Refusal{because(LabUnreadable, "The lab could not be looked at: "+err.Error())}}
 	}
 	return outcome{last: snapshot}
+}
+
+// see is glance for a deed that cannot go on without it.
+func (w *World) see(ctx context.Context) (end outcome) {
+	err := w.persist(ctx, func(ctx context.Context) (err error) {
+		end.last, err = w.Look(ctx)
+		return err
+	})
+	if err != nil {
+		end = outcome{refusals: []*Refusal{because(LabUnreadable, "The lab could not be looked at: "+err.Error())}}
+	}
+	return end
 }

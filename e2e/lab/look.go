@@ -1,16 +1,9 @@
 package lab
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,9 +13,6 @@ import (
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
-
-// biggestFile bounds what is read of a file in the work directory, in bytes.
-const biggestFile = 256 << 10
 
 // Look takes one Snapshot: the objects of the namespace, listed live, the files
 // of the work directory, and what was ever seen. What it lists it also shows to
@@ -71,7 +61,8 @@ func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 	} else if !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("reading ClusterQueue %s: %w", w.Pins.ClusterQueue, err)
 	}
-	if snapshot.Files, err = readFiles(w.Settings.WorkDir); err != nil {
+	snapshot.Files, snapshot.FilesUnread, err = readFiles(ctx, w.Settings.WorkDir, filesOfSteps())
+	if err != nil {
 		return nil, err
 	}
 	snapshot.Devices, snapshot.DevicesUnseen = w.devices.look(ctx, w, snapshot.GPUResource, snapshot.Pods)
@@ -87,29 +78,4 @@ func (s *Snapshot) remember(recorder *Recorder, events []corev1.Event) {
 		recorder.Saw(&events[i])
 	}
 	s.Seen, s.Events = recorder.History(), recorder.Events()
-}
-
-// readFiles reads the plain text files that lie directly in a directory. A
-// directory that does not exist yet holds none.
-func readFiles(directory string) (map[string]string, error) {
-	entries, err := os.ReadDir(directory)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the work directory: %w", err)
-	}
-	files := map[string]string{}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil || !info.Mode().IsRegular() || info.Size() > biggestFile || strings.HasPrefix(entry.Name(), ".") {
-			continue
-		}
-		content, err := os.ReadFile(filepath.Join(directory, entry.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("reading the work directory: %w", err)
-		}
-		files[entry.Name()] = string(bytes.ToValidUTF8(content, []byte(string(utf8.RuneError))))
-	}
-	return files, nil
 }

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -46,13 +45,7 @@ type Obstacles struct {
 // told with all else that could not be read.
 func (w *World) surveyObstacles(ctx context.Context, site *Site) {
 	o := &site.Obstacles
-	read := func(what string, look func(context.Context) error) {
-		ctx, cancel := brief(ctx)
-		defer cancel()
-		if err := look(ctx); err != nil {
-			site.Unread = append(site.Unread, fmt.Errorf("%s: %w", what, err))
-		}
-	}
+	read := site.reader(ctx)
 	inLab := client.InNamespace(w.Pins.Namespace)
 	read("the ResourceFlavors", func(ctx context.Context) error {
 		var flavors kueuev1.ResourceFlavorList

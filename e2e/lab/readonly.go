@@ -12,10 +12,8 @@ import (
 // directory is made, none is tried by writing into it, and nothing is reported
 // anywhere. A work directory that does not exist holds no file yet.
 func ReadSettingsToRead(getenv func(string) string, root string) (Settings, error) {
-	settings := Settings{
-		Kubeconfig: getenv("LAB_KUBECONFIG"),
-		WorkDir:    or(getenv("LAB_WORKDIR"), filepath.Join(root, ".lab", "gsb-jobset")),
-	}
+	places := Places(getenv, root)
+	settings := Settings{Kubeconfig: places.Kubeconfig, WorkDir: places.WorkDir}
 	if settings.Kubeconfig == "" {
 		return settings, errors.New("LAB_KUBECONFIG does not say which lab to look at.\n" + nameTheLab)
 	}
@@ -47,6 +45,9 @@ func (r reading) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	return r.next.RoundTrip(request)
 }
+
+// WrappedRoundTripper lets client-go cancel what goes through.
+func (r reading) WrappedRoundTripper() http.RoundTripper { return r.next }
 
 // throughAPod are the subresources with which a GET does something in a pod.
 var throughAPod = map[string]bool{"exec": true, "attach": true, "portforward": true, "proxy": true}

@@ -105,7 +105,7 @@ func TestSettingsToReadChangeNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files, err := readFiles(settings.WorkDir); err != nil || len(files) != 0 {
+	if files, _, err := readFiles(t.Context(), settings.WorkDir, []string{"dns.txt"}); err != nil || len(files) != 0 {
 		t.Errorf("a work directory that is not there: %v, %v", files, err)
 	}
 	if entries, err := os.ReadDir(root); err != nil || len(entries) != 1 {
@@ -115,5 +115,23 @@ func TestSettingsToReadChangeNothing(t *testing.T) {
 		if _, err := ReadSettingsToRead(func(string) string { return missing }, root); err == nil {
 			t.Errorf("the kubeconfig %q was taken", missing)
 		}
+	}
+}
+
+// Where a platform starts the program, there is no checkout: a check looks where the
+// lab text puts a learner's files, as a run does.
+func TestACheckByTheProgramAloneLooksWhereALearnerWorks(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(kubeconfig, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	given := map[string]string{"LAB_KUBECONFIG": kubeconfig}
+	settings, err := ReadSettingsToRead(environment(given), t.TempDir())
+	if err != nil || settings.WorkDir != "/root/gsb-jobset" {
+		t.Errorf("without a checkout a check looks in %s (%v)", settings.WorkDir, err)
+	}
+	root := checkout(t)
+	if settings, err = ReadSettingsToRead(environment(given), root); err != nil || settings.WorkDir != filepath.Join(root, ".lab", "gsb-jobset") {
+		t.Errorf("in a checkout a check looks in %s (%v)", settings.WorkDir, err)
 	}
 }

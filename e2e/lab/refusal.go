@@ -38,6 +38,7 @@ type Words struct {
 
 // tell fills both sentences with the same values.
 func tell(ko, en string, values ...any) Words {
+	values = shownAll(values)
 	return Words{KO: fmt.Sprintf(ko, values...), EN: fmt.Sprintf(en, values...)}
 }
 
@@ -47,7 +48,7 @@ func refuse(code Code, words Words) *Refusal { return &Refusal{Code: code, Words
 // unlike makes the Refusal of a matcher that only mistakes use. It judges the
 // cluster and not a learner's work, so it needs no Korean sentence.
 func unlike(code Code, format string, args ...any) *Refusal {
-	return &Refusal{Code: code, Words: Words{EN: fmt.Sprintf(format, args...)}}
+	return &Refusal{Code: code, Words: Words{EN: fmt.Sprintf(format, shownAll(args)...)}}
 }
 
 func (r *Refusal) with(what string, wanted, found any) *Refusal {

@@ -26,12 +26,14 @@ func (w *World) remove(ctx context.Context, jobSets []jobsetv1.JobSet) error {
 		return nil
 	}
 	for i := range jobSets {
-		err := w.client.Delete(ctx, &jobSets[i], client.PropagationPolicy(metav1.DeletePropagationBackground),
-			client.Preconditions{UID: &jobSets[i].UID})
+		err := w.persist(ctx, func(ctx context.Context) error {
+			return client.IgnoreNotFound(w.client.Delete(ctx, &jobSets[i], client.PropagationPolicy(metav1.DeletePropagationBackground),
+				client.Preconditions{UID: &jobSets[i].UID}))
+		})
 		if apierrors.IsConflict(err) {
 			return fmt.Errorf("JobSet %s was deleted and made anew by somebody else meanwhile, so it was left as it is: %w", jobSets[i].Name, err)
 		}
-		if client.IgnoreNotFound(err) != nil {
+		if err != nil {
 			return fmt.Errorf("deleting JobSet %s: %w", jobSets[i].Name, err)
 		}
 	}

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -99,7 +100,7 @@ func (r Repeats) String() string {
 		}
 		text += fmt.Sprintf("\n %s failed by %s: %s", kind, failure.By, failure.Says)
 	}
-	return text
+	return Visible(text)
 }
 
 // SaveRepeats writes repeats.json, and adds the same as one line to the history of
@@ -107,7 +108,7 @@ func (r Repeats) String() string {
 func (s Settings) SaveRepeats(repeats Repeats) error {
 	content, err := json.MarshalIndent(repeats, "", "  ")
 	if err == nil {
-		err = os.WriteFile(s.repeatsPath(), append(content, '\n'), 0o644)
+		err = replaceFile(s.repeatsPath(), append(content, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("saving the repeats: %w", err)
@@ -123,8 +124,8 @@ func (s Settings) SaveRepeats(repeats Repeats) error {
 	if err != nil {
 		return fmt.Errorf("keeping the history of repeats: %w", err)
 	}
-	defer history.Close()
-	if _, err := history.Write(append(line, '\n')); err != nil {
+	_, err = history.Write(append(line, '\n'))
+	if err := errors.Join(err, history.Sync(), history.Close()); err != nil {
 		return fmt.Errorf("keeping the history of repeats: %w", err)
 	}
 	return nil

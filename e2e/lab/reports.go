@@ -48,7 +48,7 @@ func (s Settings) SaveSnapshot(name string, snapshot *Snapshot) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("saving the snapshot: %w", err)
 	}
-	if err := os.WriteFile(path, content, 0o644); err != nil {
+	if err := replaceFile(path, content); err != nil {
 		return fmt.Errorf("saving the snapshot: %w", err)
 	}
 	return nil

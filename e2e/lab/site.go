@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -67,20 +68,17 @@ func (s *Site) Versions() Versions {
 	return Versions{Kubernetes: s.Kubernetes, JobSet: s.JobSet.Version, Kueue: s.Kueue.Version}
 }
 
-// Survey reads the site. It never fails: what cannot be read is a finding too.
+// Survey reads the site. It never fails: what cannot be read is a finding too. All
+// of it takes no longer than SoonEnough, whatever the cluster does not answer.
 func (w *World) Survey(ctx context.Context) *Site {
+	ctx, cancel := context.WithTimeout(ctx, SoonEnough)
+	defer cancel()
 	site := &Site{Server: w.config.Host, Kubeconfig: w.Settings.Kubeconfig, Holders: map[string]int64{},
 		Machine: thisMachine(), Image: w.image(), Fresh: w.Settings.Fresh}
 	if site.Kubernetes, site.Unreachable = w.answers(ctx); site.Unreachable != nil {
 		return site
 	}
-	read := func(what string, look func(context.Context) error) {
-		ctx, cancel := brief(ctx)
-		defer cancel()
-		if err := look(ctx); err != nil {
-			site.Unread = append(site.Unread, fmt.Errorf("%s: %w", what, err))
-		}
-	}
+	read := site.reader(ctx)
 	read("the nodes", func(ctx context.Context) error {
 		var nodes corev1.NodeList
 		err := w.client.List(ctx, &nodes)
@@ -98,7 +96,7 @@ func (w *World) Survey(ctx context.Context) *Site {
 	if site.JobSet.Deployment != "" {
 		site.JobSetTrust = w.surveyTrust(ctx, site.JobSet)
 	}
-	if site.Kueue.Deployment != "" {
+	if site.Kueue.Deployment != "" && site.Unreachable == nil {
 		site.KueueTrust = w.surveyTrust(ctx, site.Kueue)
 	}
 	read("the namespace", func(ctx context.Context) error {
@@ -123,12 +121,40 @@ func (w *World) Survey(ctx context.Context) *Site {
 		site.StrangeFiles, err = w.ledger().strangers(w.stepFiles())
 		return err
 	})
+	if site.Unreachable != nil {
+		return site
+	}
 	if site.HasNamespace {
 		site.JobSetWebhook = w.dryRunJobSet(ctx)
 	}
 	site.KueueWebhook = w.dryRunFlavor(ctx)
 	w.surveyObstacles(ctx, site)
 	return site
+}
+
+// reader returns what a part of the site is read with. What a part could not be read
+// for is kept in the site.
+func (s *Site) reader(ctx context.Context) func(what string, look func(context.Context) error) {
+	return func(what string, look func(context.Context) error) {
+		// An API server that leaves one question unanswered leaves the others too: to
+		// ask them all would take minutes.
+		if s.Unreachable != nil {
+			return
+		}
+		within, cancel := brief(ctx)
+		defer cancel()
+		err := look(within)
+		var silent *silence
+		switch {
+		case err == nil:
+		case errors.As(err, &silent):
+			s.Unreachable = silent
+		case errors.Is(err, context.DeadlineExceeded) && within.Err() != nil:
+			s.Unreachable = &silence{question: "for " + what, cause: err}
+		default:
+			s.Unread = append(s.Unread, fmt.Errorf("%s: %w", what, err))
+		}
+	}
 }
 
 // surveyOccupants finds who is in the namespace and who holds GPUs, beside what goes.

@@ -49,8 +49,10 @@ type Snapshot struct {
 	// without a look inside of any pod, and without a history.
 	ReadOnly bool `json:"readOnly,omitempty"`
 
-	// Files is the work directory: the text of each file, by name.
-	Files map[string]string `json:"files,omitempty"`
+	// Files is the work directory: the text of each file that a step asks for, by name.
+	// FilesUnread says of what lies in the place of one why it is no text to be judged.
+	Files       map[string]string `json:"files,omitempty"`
+	FilesUnread map[string]Words  `json:"filesUnread,omitempty"`
 
 	Events []Event `json:"events,omitempty"`
 	Seen   History `json:"seen"`
@@ -101,7 +103,11 @@ func (s *Snapshot) JobSet(name string) JobSet {
 // File returns the view of one file of the work directory, written or not.
 func (s *Snapshot) File(name string) File {
 	text, written := s.Files[name]
-	return File{Name: name, Text: plain(text), Written: written}
+	file := File{Name: name, Text: plain(text), Written: written}
+	if unread, there := s.FilesUnread[name]; there {
+		file.unread = &unread
+	}
+	return file
 }
 
 // Queue returns the view of the lab's ClusterQueue.

@@ -54,7 +54,7 @@ func (s Story) String() string {
 	if s.Evidence != "" {
 		section(&text, "Evidence", [][]string{{s.Evidence}})
 	}
-	return strings.TrimRight(text.String(), "\n")
+	return Visible(strings.TrimRight(text.String(), "\n"))
 }
 
 func section(text *strings.Builder, title string, rows [][]string) {
@@ -138,8 +138,11 @@ func (s *Snapshot) inventory(jobSets, files []string) [][]string {
 		}
 	}
 	for _, name := range files {
-		about := "not there"
-		if file := s.File(name); file.Written {
+		about, file := "not there", s.File(name)
+		switch {
+		case file.unread != nil:
+			about = file.unread.EN
+		case file.Written:
 			about = file.quote()
 			if strings.HasSuffix(name, ".yaml") {
 				about = times(strings.Count(file.Text, "\n"), "line")

@@ -15,7 +15,7 @@ func (s Settings) Summary() string {
 	repeats, notRepeated := s.ReadRepeats()
 	switch {
 	case err == nil:
-		fmt.Fprintf(&text, "## The JobSet lab: %s\n\n%s\n", strings.ToUpper(verdict.Verdict), strings.TrimSpace(verdict.Reason))
+		fmt.Fprintf(&text, "## The JobSet lab: %s\n\n%s\n", strings.ToUpper(verdict.Verdict), shown(strings.TrimSpace(verdict.Reason), longestCell))
 	case notRepeated == nil:
 		fmt.Fprintf(&text, "## The JobSet lab, walked %d times\n\n%s\n", len(repeats.Runs), fenced(repeats.String()))
 	default:
@@ -27,7 +27,7 @@ func (s Settings) Summary() string {
 	if verdict.FirstFailure != nil {
 		fmt.Fprintf(&text, "\n### The first failure: %s\n\n%s\n", verdict.FirstFailure.By, fenced(verdict.FirstFailure.Message))
 	}
-	return text.String()
+	return Visible(text.String())
 }
 
 // fenced is a block that Markdown leaves as it is, whatever it holds.

@@ -37,6 +37,8 @@ type Hook struct {
 // surveyTrust reads what leads to a manager: it is found by the service that a
 // webhook names and by the pods that this service selects, whatever they are called.
 func (w *World) surveyTrust(ctx context.Context, manager Manager) Trust {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	namespace, _, _ := strings.Cut(manager.Deployment, "/")
 	var services corev1.ServiceList
 	if err := w.client.List(ctx, &services, client.InNamespace(namespace)); err != nil {

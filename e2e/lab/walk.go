@@ -81,7 +81,9 @@ func (s Step) container(world func() *World, failed map[int]bool, specs func(me 
 		ginkgo.AfterEach(func(ctx ginkgo.SpecContext) {
 			if ginkgo.CurrentSpecReport().Failed() && !world().Interrupted() {
 				failed[s.Number] = true
-				world().Gather(ctx, s.folder(), ginkgo.CurrentSpecReport().Failure.Message)
+				heeding, heeded := world().Heeding(ctx)
+				defer heeded()
+				world().Gather(heeding, s.folder(), ginkgo.CurrentSpecReport().Failure.Message)
 			}
 		})
 		specs(func() *Learner {
@@ -131,10 +133,14 @@ func (m Mistake) define(world func() *World) {
 			evidence: filepath.Join(world().Settings.EvidenceDir(), folder)}
 		ginkgo.DeferCleanup(func(ctx ginkgo.SpecContext) {
 			if ginkgo.CurrentSpecReport().Failed() && !world().Interrupted() {
-				world().Gather(ctx, folder, ginkgo.CurrentSpecReport().Failure.Message)
+				heeding, heeded := world().Heeding(ctx)
+				defer heeded()
+				world().Gather(heeding, folder, ginkgo.CurrentSpecReport().Failure.Message)
 			}
-			err := world().removeApplied(ctx, m.JobSet())
-			if err == nil {
+			ending, ended := world().Ending(ctx)
+			defer ended()
+			err := world().removeApplied(ending, m.JobSet())
+			if err == nil && !world().Interrupted() {
 				// The next mistake, or the step itself, makes a JobSet of the same name.
 				err = world().WatchAnew()
 			}

@@ -56,9 +56,19 @@ func (w *World) watch(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("preparing to watch namespace %s: %w", w.Pins.Namespace, err)
 	}
+	within, cancel := brief(ctx)
+	defer cancel()
+	if w.running != nil { // an interrupt ends the wait for the first list, too
+		var done context.CancelFunc
+		within, done = w.Heeding(within)
+		defer done()
+	}
 	for _, kind := range []client.Object{
 		&jobsetv1.JobSet{}, &batchv1.Job{}, &corev1.Pod{}, &kueuev1.Workload{}, &corev1.Event{},
 	} {
+		if err := w.discovery.ask(within, w.client, kind); err != nil {
+			return fmt.Errorf("watching %T in namespace %s: %w", kind, w.Pins.Namespace, err)
+		}
 		informer, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
 		if err != nil {
 			return fmt.Errorf("watching %T in namespace %s: %w", kind, w.Pins.Namespace, err)
@@ -72,8 +82,6 @@ func (w *World) watch(ctx context.Context) error {
 			recorder.Missed(fmt.Errorf("the watch ended: %w", err))
 		}
 	}()
-	within, cancel := brief(ctx)
-	defer cancel()
 	if !informers.WaitForCacheSync(within) {
 		return fmt.Errorf("the watch on namespace %s saw nothing within %s", w.Pins.Namespace, lookWithin)
 	}

@@ -71,7 +71,7 @@ func replaceFile(path string, content []byte) error {
 		return err
 	}
 	_, err = file.Write(content)
-	err = errors.Join(err, file.Chmod(0o644), file.Close())
+	err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), path)
 	}

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -22,12 +23,13 @@ type World struct {
 	Settings Settings
 	Pins     fixtures.Pins
 
-	config   *rest.Config
-	client   client.Client
-	clients  kubernetes.Interface
-	recorder *Recorder
-	devices  devices
-	readOnly bool // see ConnectToRead
+	config    *rest.Config
+	client    client.Client
+	discovery *boundedDiscovery
+	clients   kubernetes.Interface
+	recorder  *Recorder
+	devices   devices
+	readOnly  bool // see ConnectToRead
 
 	// left is what a run leaves in the lab; see Leave.
 	left string
@@ -39,6 +41,10 @@ type World struct {
 	// running ends when somebody interrupts the run, or it has lost the lab.
 	running   context.Context
 	interrupt context.CancelCauseFunc
+	// lastQuestion finds out, once, whether the API server still answers an
+	// interrupted run: deaf tells that it does not.
+	lastQuestion sync.Once
+	deaf         bool
 }
 
 // Connect reads the kubeconfig and makes the clients. It does not yet talk to
@@ -80,7 +86,7 @@ func connect(settings Settings, readOnly bool) (*World, error) {
 	world := &World{Settings: settings, Pins: pins, config: config, clients: clients, recorder: NewRecorder(), readOnly: readOnly}
 	// The REST mapping is found on first use, so an unreachable cluster is no
 	// error here.
-	world.client, err = client.New(config, client.Options{Scheme: scheme})
+	world.client, world.discovery, err = newClient(config, scheme)
 	if err != nil {
 		return nil, fmt.Errorf("making a client from %s: %w", settings.Kubeconfig, err)
 	}
