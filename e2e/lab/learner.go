@@ -55,7 +55,9 @@ func (me *Learner) apply(ctx context.Context, name string, content []byte) error
 	if err := yaml.Unmarshal(content, &object.Object); err != nil {
 		me.fail(notDone+fmt.Sprintf("the fixture %s is not YAML: %v", name, err), outcome{})
 	}
-	within, cancel := brief(ctx)
+	// An interrupt does not cut it off: the API server might make the JobSet all the
+	// same, after the cleanup has looked what there is.
+	within, cancel := brief(context.WithoutCancel(ctx))
 	defer cancel()
 	return me.world.client.Apply(within, client.ApplyConfigurationFromUnstructured(&object),
 		client.FieldOwner(fieldManager), client.ForceOwnership)
