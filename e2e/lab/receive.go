@@ -76,7 +76,7 @@ func unpack(archive io.Reader, into string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	reader, left := tar.NewReader(archive), int64(receivedBytes)
 	for entries := 0; ; entries++ {
 		entry, err := reader.Next()

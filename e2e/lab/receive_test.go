@@ -125,7 +125,7 @@ func TestMoreThanReportsAreIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	if _, err := unpackFile(root, "closing.txt", strings.NewReader("four"), 3); err == nil || !strings.Contains(err.Error(), "more than 512 MiB") {
 		t.Errorf("%v", err)
 	}
