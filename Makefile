@@ -17,6 +17,7 @@
 #   make images-save FILE=f  all of it in one file, for a machine without a network
 #   make images-load FILE=f  take it from such a file, every part checked
 #   make lint     the linters that hold what review need not
+#   make build-everywhere    build and vet for Macs and Linux, amd64 and arm64
 #   make foreign  walk on clusters that this project did not make, and prove that
 #                 nothing is left in them
 #   make bench    time the lab's coming up, our way against the plain way
@@ -95,7 +96,7 @@ STANDIN := .lab/bin/standin
 DIST := .lab/dist
 
 TARGETS := e2e e2e-registry test up steps check down doctor images images-list images-save images-load list gpus lint \
-	bench dist dist-proof gate gate-proof repeat summary report-issue night two-labs record foreign foreign-kind foreign-plain faults
+	bench dist dist-proof gate gate-proof repeat summary report-issue night two-labs record foreign foreign-kind foreign-plain faults build-everywhere
 .PHONY: help named counted $(TARGETS)
 
 # Before anything else: files are named after the lab. The rule is provision's own.
@@ -225,6 +226,9 @@ lint:
 	@$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run
 	@$(GO) tool -modfile=.ci/workflows/go.mod actionlint -shellcheck= -pyflakes=
 	@$(GO) -C .ci/workflows test -count=1 ./...
+
+build-everywhere:
+	@.ci/build-everywhere
 
 # Each line is printed by the command that was timed, in one run on one machine.
 bench: $(LAB)

@@ -10,8 +10,8 @@ import (
 	"gsb.test/jobset-e2e/e2e/lab"
 )
 
-// These tests judge what a learner is told: testdata/check has both sentences for
-// every wrong variation and every mistake. Read those files aloud.
+// These tests judge what a learner is told where a check sees less than a run. The
+// sentences for every wrong variation are in testdata/messages.
 
 // asChecked is the snapshot as a check sees the same lab: one reading, the events
 // on what is still there, no history, and nothing from inside of a pod. What the
@@ -34,26 +34,6 @@ func wellSaid(t *testing.T, of string, words lab.Words) {
 		if !strings.HasSuffix(sentence, ".") || strings.Contains(sentence, "%!") || strings.Contains(sentence, "\n") {
 			t.Errorf("%s: the %s sentence is %q", of, language, sentence)
 		}
-	}
-}
-
-func TestCheckHasTwoSentencesForEveryRefusal(t *testing.T) {
-	for _, step := range lab.Steps() {
-		t.Run(step.Name, func(t *testing.T) {
-			var told strings.Builder
-			for _, wrong := range varied[step.Number].wrong {
-				snapshot := walked(t)
-				wrong.change(snapshot)
-				refusal, _ := step.Refusal(snapshot)
-				if refusal == nil {
-					t.Errorf("%s: passed", wrong.name)
-					continue
-				}
-				wellSaid(t, wrong.name, refusal.Words)
-				fmt.Fprintf(&told, "## %s\n%s\n%s\n\n", wrong.name, refusal.Words.KO, refusal.Words.EN)
-			}
-			goldenFile(t, fmt.Sprintf("check/step%d.txt", step.Number), told.String())
-		})
 	}
 }
 
@@ -91,17 +71,18 @@ func TestCheckNeedsNoHistory(t *testing.T) {
 }
 
 func TestCheckRefusesEveryMistake(t *testing.T) {
-	var told strings.Builder
 	for _, mistake := range lab.Mistakes() {
 		snapshot := recorded(t, "mistakes/"+mistake.Name+".yaml")
 		grade := lab.Steps()[mistake.Step-1].Grade(asChecked(snapshot))
 		if grade.Passed {
 			t.Errorf("%s: step %d is passed with it", mistake.Name, mistake.Step)
 		}
+		// A run and a check say the same of it.
+		if run := lab.Steps()[mistake.Step-1].Judge(recorded(t, "mistakes/"+mistake.Name+".yaml")).Refusals; run[0].Code != grade.Code {
+			t.Errorf("%s: a run says %s, a check %s", mistake.Name, run[0].Code, grade.Code)
+		}
 		wellSaid(t, mistake.Name, grade.Words)
-		fmt.Fprintf(&told, "## %s (step %d)\n%s\n%s\n\n", mistake.Name, mistake.Step, grade.KO, grade.EN)
 	}
-	goldenFile(t, "check/mistakes.txt", told.String())
 }
 
 // A whole output, for a person and for a platform.

@@ -38,7 +38,7 @@ func ran(plan lab.Plan) types.Report {
 }
 
 // fails makes the second spec of a step fail and the third one skipped.
-func fails(report *types.Report, step int, message string) {
+func fails(report *types.Report, step int, message string, entries ...types.ReportEntry) {
 	report.SuiteSucceeded = false
 	label, nth := fmt.Sprintf("step-%d", step), 0
 	for i := range report.SpecReports {
@@ -49,11 +49,18 @@ func fails(report *types.Report, step int, message string) {
 		switch nth++; nth {
 		case 2:
 			spec.State, spec.Failure = types.SpecStateFailed, types.Failure{Message: message + "\n\nand more"}
+			spec.ReportEntries = entries
 		case 3:
 			spec.State, spec.Failure, spec.RunTime = types.SpecStateSkipped, types.Failure{Message: fmt.Sprintf("step %d failed", step)}, 0
 		}
 	}
 }
+
+// notRestarted is the failure that a run reports of step 4 where the JobSet
+// controller is away.
+var notRestarted = lab.Failure{Stage: "is not passed", Waited: 9.6,
+	Refusal: lab.Refusal{Code: lab.NotRestarted, Words: lab.Words{KO: "JobSet fragile 의 재시작 횟수가 아직 0 입니다.", EN: "JobSet fragile has not restarted yet."}},
+	Blocker: &lab.Blocker{Code: lab.BlockedController, JobSet: "fragile", Message: "the JobSet controller does no work"}}
 
 // skips makes every spec of a step skipped.
 func skips(report *types.Report, step int, because string) {
@@ -76,7 +83,8 @@ var runs = []closed{
 	{"partial", "", "v0.12.0", "partial", nil},
 	{"one-step", "8", "v0.13.0", "partial", nil},
 	{"failed", "", "v0.12.0", "failed", func(report *types.Report) {
-		fails(report, 4, "Step 4 fragile «하나가 죽으면 전부 다시 시작한다» is not passed: JobSet fragile has not restarted.")
+		fails(report, 4, "Step 4 fragile «하나가 죽으면 전부 다시 시작한다» is not passed: JobSet fragile has not restarted yet.",
+			types.ReportEntry{Name: "failure", Value: types.WrapEntryValue(notRestarted)})
 		skips(report, 8, "step 4 failed")
 	}},
 	{"interrupted", "", "v0.13.0", "failed", func(report *types.Report) {

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -144,15 +143,15 @@ func TestJudgeMistakes(t *testing.T) {
 	var told strings.Builder
 	for _, mistake := range lab.Mistakes() {
 		file := "mistakes/" + mistake.Name + ".yaml"
-		if refusal := mistake.Judge(recorded(t, file)); refusal != "" {
-			t.Errorf("%s: %s", mistake, refusal)
+		if check := mistake.Judge(recorded(t, file)); len(check.Refusals) > 0 {
+			t.Errorf("%s: %v", mistake, check.Refusals)
 		}
 		step := lab.Steps()[mistake.Step-1]
-		refusal := step.Judge(recorded(t, file))
-		if refusal == "" {
+		if check := step.Judge(recorded(t, file)); len(check.Refusals) == 0 {
 			t.Errorf("%s passes its step", mistake)
+		} else {
+			told.WriteString(refused(mistake.Name+": the step's own check", check))
 		}
-		fmt.Fprintf(&told, "## %s: the step's own check\n\n%s\n\n", mistake.Name, refusal)
 
 		wrong := append([]variation{{"the step done right", func(s *lab.Snapshot) { *s = *walked(t) }}}, unlike[mistake.Name]...)
 		if mistake.Refused == "" {
@@ -164,11 +163,11 @@ func TestJudgeMistakes(t *testing.T) {
 		for _, wrong := range wrong {
 			snapshot := recorded(t, file)
 			wrong.change(snapshot)
-			refusal := mistake.Judge(snapshot)
-			if refusal == "" {
+			if check := mistake.Judge(snapshot); len(check.Refusals) == 0 {
 				t.Errorf("%s, %s: passed", mistake, wrong.name)
+			} else {
+				told.WriteString(refused(mistake.Name+": "+wrong.name, check))
 			}
-			fmt.Fprintf(&told, "## %s: %s\n\n%s\n\n", mistake.Name, wrong.name, refusal)
 		}
 	}
 	golden(t, "mistakes.txt", told.String())

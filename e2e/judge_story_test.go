@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -30,10 +29,19 @@ func TestJudgeTellsTheStory(t *testing.T) {
 			snapshot := walked(t)
 			told.change(snapshot)
 			step := lab.Steps()[told.step-1]
-			story := step.Story("is not passed: "+step.Judge(snapshot), snapshot)
-			story.Waited, story.DeadEnd = 60*time.Second, snapshot.DeadEnd(step.JobSets)
+			story := step.Story(failure(step, snapshot), snapshot)
 			story.Evidence = ".lab/evidence/here"
 			golden(t, told.file, story.String()+"\n")
 		})
 	}
+}
+
+// failure is what a run makes of a step that is refused on a snapshot after a minute.
+func failure(step lab.Step, snapshot *lab.Snapshot) lab.Failure {
+	refusals := step.Judge(snapshot).Refusals
+	failure := lab.Failure{Stage: "is not passed", Refusal: *refusals[0], Others: refusals[1:], Waited: 60}
+	if blocker := snapshot.DeadEnd(step.JobSets); blocker.Code != "" {
+		failure.Blocker = &blocker
+	}
+	return failure
 }

@@ -22,9 +22,11 @@ func TestJudgeSummary(t *testing.T) {
 		}
 		golden(t, "summary-"+of.name+".md", settings.Summary())
 	}
-	if err := settings.BeginRepeats(); err != nil {
+	reported, err := settings.BeginRepeats()
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer reported()
 	if err := settings.SaveRepeats(repeats); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,8 @@ import (
 //
 // testdata/walked.yaml is a real lab after all eight steps (see judge_record_test.go).
 // A variation changes one thing of it. One that is wrong must be refused, and its
-// whole refusal must be what testdata/messages has; read those files aloud. One that
+// whole refusal, in English and Korean, must be what testdata/messages has; read
+// those files aloud. One that
 // is right but different must pass. Their names are what `lab-e2e list` tells.
 
 var update = flag.Bool("update", false, "write what testdata/messages and testdata/check hold anew")
@@ -93,7 +94,7 @@ func asJSON(t *testing.T, snapshot *lab.Snapshot) []byte {
 func TestJudgeRefusesAnEmptyLab(t *testing.T) {
 	for _, step := range lab.Steps() {
 		empty := &lab.Snapshot{Namespace: "ml", GPUResource: "nvidia.com/gpu"}
-		if step.Judge(empty) == "" {
+		if len(step.Judge(empty).Refusals) == 0 {
 			t.Errorf("%s is passed by an empty lab", step)
 		}
 	}
@@ -101,8 +102,8 @@ func TestJudgeRefusesAnEmptyLab(t *testing.T) {
 
 func TestJudgePassesTheWalkedLab(t *testing.T) {
 	for _, step := range lab.Steps() {
-		if refusal := step.Judge(walked(t)); refusal != "" {
-			t.Errorf("%s: %s", step, refusal)
+		if check := step.Judge(walked(t)); len(check.Refusals) > 0 {
+			t.Errorf("%s: %v", step, check.Refusals)
 		}
 	}
 }
@@ -114,11 +115,13 @@ func TestJudgeRefusesWrongButClose(t *testing.T) {
 			for _, wrong := range varied[step.Number].wrong {
 				snapshot := walked(t)
 				wrong.change(snapshot)
-				refusal := step.Judge(snapshot)
-				if refusal == "" {
+				check := step.Judge(snapshot)
+				if len(check.Refusals) == 0 {
 					t.Errorf("%s: passed", wrong.name)
+					continue
 				}
-				fmt.Fprintf(&told, "## %s\n\n%s\n\n", wrong.name, refusal)
+				wellSaid(t, wrong.name, check.Refusals[0].Words)
+				told.WriteString(refused(wrong.name, check))
 			}
 			if len(varied[step.Number].wrong) < 6 {
 				t.Errorf("only %d wrong variations; every step has at least 6", len(varied[step.Number].wrong))
@@ -137,8 +140,8 @@ func TestJudgePassesRightButDifferent(t *testing.T) {
 				if same(t, snapshot, walked(t)) {
 					t.Errorf("%s: varies nothing", right.name)
 				}
-				if refusal := step.Judge(snapshot); refusal != "" {
-					t.Errorf("%s: refused: %s", right.name, refusal)
+				if check := step.Judge(snapshot); len(check.Refusals) > 0 {
+					t.Errorf("%s: refused: %v", right.name, check.Refusals)
 				}
 			}
 			if len(varied[step.Number].right) < 3 {
@@ -146,6 +149,26 @@ func TestJudgePassesRightButDifferent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// refused is what testdata/messages holds of one lab that is refused: the code, the
+// sentences in both languages, the numbers, and the codes of what else does not hold.
+func refused(name string, check *lab.Check) string {
+	first := check.Refusals[0]
+	var text strings.Builder
+	fmt.Fprintf(&text, "## %s\n%s\n", name, first.Code)
+	if first.KO != "" {
+		fmt.Fprintln(&text, first.KO)
+	}
+	fmt.Fprintln(&text, first)
+	if len(check.Refusals) > 1 {
+		var others []string
+		for _, other := range check.Refusals[1:] {
+			others = append(others, string(other.Code))
+		}
+		fmt.Fprintln(&text, "besides:", strings.Join(others, ", "))
+	}
+	return text.String() + "\n"
 }
 
 // What a Check sees must survive being written and read: recorded snapshots are

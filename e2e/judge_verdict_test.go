@@ -102,11 +102,13 @@ func TestJudgeBeginLeavesNothingOfAnEarlierRun(t *testing.T) {
 	if err := os.WriteFile(settings.JUnitReport(), []byte("<testsuites/>"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := settings.Begin(); err != nil {
+	reported, err := settings.Begin()
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer reported()
 	left, err := filepath.Glob(filepath.Join(settings.Reports, "*"))
-	if err != nil || len(left) != 1 {
+	if err != nil || len(left) != 2 { // the mark of the folder, and the verdict
 		t.Errorf("what is left: %q, %v", left, err)
 	}
 	// This is what there is if the program is killed now.

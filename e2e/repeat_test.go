@@ -54,9 +54,11 @@ func repeat(settings lab.Settings, n int) (lab.Repeats, error) {
 	if err != nil {
 		return repeats, fmt.Errorf("finding this program to start it again: %w", err)
 	}
-	if err := settings.BeginRepeats(); err != nil {
+	end, err := settings.BeginRepeats()
+	if err != nil {
 		return repeats, err
 	}
+	defer end()
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(interrupts)

@@ -3,8 +3,6 @@ package e2e
 import (
 	"context"
 
-	. "github.com/onsi/gomega"
-
 	"gsb.test/jobset-e2e/e2e/lab"
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
@@ -22,16 +20,16 @@ var _ = lab.Step{
 		me.Apply(ctx, "hello.yaml")
 		me.WaitUntil(ctx, "hello", HaveRunningPods(3))
 	},
-	Check: func(g Gomega, s *lab.Snapshot) {
+	Check: func(c *lab.Check, s *lab.Snapshot) {
 		hello := s.JobSet("hello")
-		g.Expect(hello).To(HaveRoles("leader", "worker"))
-		g.Expect(hello.ReplicatedJob("leader")).To(HaveOneJobOf(1))
-		g.Expect(hello.ReplicatedJob("worker")).To(HaveOneJobOf(2))
-		g.Expect(hello.ReplicatedJob("leader")).To(AskForGPUs(0))
-		g.Expect(hello.ReplicatedJob("worker")).To(AskForGPUs(0))
-		g.Expect(hello).To(BeInNoQueue())
-		g.Expect(hello).To(HaveRunningPods(3))
-		g.Expect(hello).To(HaveOnePodPerRank())
-		g.Expect(s.File("hello.yaml")).To(BeTheManifestOf(hello))
+		Expect(c, hello, HaveRoles("leader", "worker"))
+		Expect(c, hello.ReplicatedJob("leader"), HaveOneJobOf(1))
+		Expect(c, hello.ReplicatedJob("worker"), HaveOneJobOf(2))
+		Expect(c, hello.ReplicatedJob("leader"), AskForGPUs(0))
+		Expect(c, hello.ReplicatedJob("worker"), AskForGPUs(0))
+		Expect(c, hello, BeInNoQueue())
+		Expect(c, hello, HaveRunningPods(3))
+		Expect(c, hello, HaveOnePodPerRank())
+		Expect(c, s.File("hello.yaml"), BeTheManifestOf(hello))
 	},
 }.Specs()

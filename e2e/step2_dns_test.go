@@ -3,9 +3,6 @@ package e2e
 import (
 	"context"
 
-	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/types"
-
 	"gsb.test/jobset-e2e/e2e/lab"
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
@@ -20,13 +17,13 @@ var _ = lab.Step{
 	Needs:   []int{1},
 
 	Solve: func(ctx context.Context, me *lab.Learner) {
-		answered := func(s *lab.Snapshot) types.GomegaMatcher {
+		answered := func(s *lab.Snapshot) lab.Matcher[lab.File] {
 			return AnswerWithAddressOf(s.JobSet("hello").PodAt("leader", 0))
 		}
 		me.Write("dns.txt", "%s", me.Ask(ctx, "hello", "worker", 0, answered,
 			"nslookup", "hello-leader-0-0.hello.ml.svc.cluster.local"))
 	},
-	Check: func(g Gomega, s *lab.Snapshot) {
-		g.Expect(s.File("dns.txt")).To(AnswerWithAddressOf(s.JobSet("hello").PodAt("leader", 0)))
+	Check: func(c *lab.Check, s *lab.Snapshot) {
+		Expect(c, s.File("dns.txt"), AnswerWithAddressOf(s.JobSet("hello").PodAt("leader", 0)))
 	},
 }.Specs()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	. "github.com/onsi/gomega"
-
 	"gsb.test/jobset-e2e/e2e/lab"
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
@@ -36,8 +34,8 @@ var _ = lab.Step{
 		}
 		me.Write("labels.txt", "%s\n", strings.Join(lines, "\n"))
 	},
-	Check: func(g Gomega, s *lab.Snapshot) {
+	Check: func(c *lab.Check, s *lab.Snapshot) {
 		worker := s.JobSet("hello").PodAt("worker", 1)
-		g.Expect(s.File("labels.txt")).To(HoldLabelsOf(worker, coordinates...))
+		Expect(c, s.File("labels.txt"), HoldLabelsOf(worker, coordinates...))
 	},
 }.Specs()

@@ -3,8 +3,6 @@ package e2e
 import (
 	"context"
 
-	. "github.com/onsi/gomega"
-
 	"gsb.test/jobset-e2e/e2e/lab"
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
@@ -24,18 +22,18 @@ var _ = lab.Step{
 		me.WaitUntil(ctx, "fragile", HaveRestarted(), HaveOnePodPerRank())
 		me.Write("restart.txt", "restarts=%d\n", me.Restarts(ctx, "fragile"))
 	},
-	Check: func(g Gomega, s *lab.Snapshot) {
+	Check: func(c *lab.Check, s *lab.Snapshot) {
 		fragile := s.JobSet("fragile")
-		g.Expect(fragile).To(HaveRoles("leader", "worker"))
-		g.Expect(fragile.ReplicatedJob("leader")).To(HaveOneJobOf(1))
-		g.Expect(fragile.ReplicatedJob("worker")).To(HaveOneJobOf(1))
-		g.Expect(fragile).To(AllowRestarts(2))
-		g.Expect(fragile.ReplicatedJob("worker")).To(HaveBackoffLimit(0))
-		g.Expect(fragile).To(HaveRestarted())
+		Expect(c, fragile, HaveRoles("leader", "worker"))
+		Expect(c, fragile.ReplicatedJob("leader"), HaveOneJobOf(1))
+		Expect(c, fragile.ReplicatedJob("worker"), HaveOneJobOf(1))
+		Expect(c, fragile, AllowRestarts(2))
+		Expect(c, fragile.ReplicatedJob("worker"), HaveBackoffLimit(0))
+		Expect(c, fragile, HaveRestarted())
 		// The count rises before the old pods are gone, so for a while pods of
 		// two attempts are there together.
-		g.Expect(fragile.Pods()).To(AllBeOfAttempt(fragile.Restarts()))
-		g.Expect(fragile).To(HaveOnePodPerRank())
-		g.Expect(s.File("restart.txt")).To(Say("restarts", fragile.Restarts()))
+		Expect(c, fragile.Pods(), AllBeOfAttempt(fragile.Restarts()))
+		Expect(c, fragile, HaveOnePodPerRank())
+		Expect(c, s.File("restart.txt"), Say("restarts", fragile.Restarts()))
 	},
 }.Specs()

@@ -3,8 +3,6 @@ package e2e
 import (
 	"context"
 
-	. "github.com/onsi/gomega"
-
 	"gsb.test/jobset-e2e/e2e/lab"
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
@@ -20,14 +18,14 @@ var _ = lab.Step{
 		me.Apply(ctx, "eval.yaml")
 		me.WaitUntil(ctx, "eval", HaveCompleted())
 	},
-	Check: func(g Gomega, s *lab.Snapshot) {
+	Check: func(c *lab.Check, s *lab.Snapshot) {
 		eval := s.JobSet("eval")
-		g.Expect(eval).To(HaveRoles("leader", "worker"))
-		g.Expect(eval.ReplicatedJob("leader")).To(HaveOneJobOf(1))
-		g.Expect(eval.ReplicatedJob("worker")).To(HaveOneJobOf(2))
-		g.Expect(eval).To(SucceedWhenAnyOf("leader"))
-		g.Expect(eval).To(HaveCompleted())
-		g.Expect(eval.ReplicatedJob("leader")).To(HaveAJobThatCompleted())
-		g.Expect(eval.ReplicatedJob("worker")).To(HaveNoJobThatEverCompleted())
+		Expect(c, eval, HaveRoles("leader", "worker"))
+		Expect(c, eval.ReplicatedJob("leader"), HaveOneJobOf(1))
+		Expect(c, eval.ReplicatedJob("worker"), HaveOneJobOf(2))
+		Expect(c, eval, SucceedWhenAnyOf("leader"))
+		Expect(c, eval, HaveCompleted())
+		Expect(c, eval.ReplicatedJob("leader"), HaveAJobThatCompleted())
+		Expect(c, eval.ReplicatedJob("worker"), HaveNoJobThatEverCompleted())
 	},
 }.Specs()

@@ -3,8 +3,6 @@ package e2e
 import (
 	"context"
 
-	. "github.com/onsi/gomega"
-
 	"gsb.test/jobset-e2e/e2e/lab"
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
@@ -22,22 +20,22 @@ var _ = lab.Step{
 		me.Apply(ctx, "train.yaml")
 		me.WaitUntil(ctx, "train", HaveRunningPods(3))
 	},
-	Check: func(g Gomega, s *lab.Snapshot) {
+	Check: func(c *lab.Check, s *lab.Snapshot) {
 		train := s.JobSet("train")
-		g.Expect(train).To(HaveRoles("leader", "worker"))
-		g.Expect(train.ReplicatedJob("leader")).To(HaveOneJobOf(1))
-		g.Expect(train.ReplicatedJob("worker")).To(HaveOneJobOf(2))
-		g.Expect(train.ReplicatedJob("leader")).To(AskForGPUs(1))
-		g.Expect(train.ReplicatedJob("worker")).To(AskForGPUs(1))
-		g.Expect(train).To(BeInQueue("lq"))
-		g.Expect(train).To(HaveOneWorkload())
-		g.Expect(train.Workload()).To(HavePodSets(2))
-		g.Expect(train.Workload()).To(HavePodSet("leader", 1))
-		g.Expect(train.Workload()).To(HavePodSet("worker", 2))
-		g.Expect(train.Workload()).To(BeAdmitted())
-		g.Expect(train).To(HaveRunningPods(3))
-		g.Expect(train.Pods()).To(HoldDifferentDevices())
-		g.Expect(s.Queue()).To(LendAll(s.GPUResource, 3))
-		g.Expect(s.File("train.yaml")).To(BeTheManifestOf(train))
+		Expect(c, train, HaveRoles("leader", "worker"))
+		Expect(c, train.ReplicatedJob("leader"), HaveOneJobOf(1))
+		Expect(c, train.ReplicatedJob("worker"), HaveOneJobOf(2))
+		Expect(c, train.ReplicatedJob("leader"), AskForGPUs(1))
+		Expect(c, train.ReplicatedJob("worker"), AskForGPUs(1))
+		Expect(c, train, BeInQueue("lq"))
+		Expect(c, train, HaveOneWorkload())
+		Expect(c, train.Workload(), HavePodSets(2))
+		Expect(c, train.Workload(), HavePodSet("leader", 1))
+		Expect(c, train.Workload(), HavePodSet("worker", 2))
+		Expect(c, train.Workload(), BeAdmitted())
+		Expect(c, train, HaveRunningPods(3))
+		Expect(c, train.Pods(), HoldDifferentDevices())
+		Expect(c, s.Queue(), LendAll(s.GPUResource, 3))
+		Expect(c, s.File("train.yaml"), BeTheManifestOf(train))
 	},
 }.Specs()

@@ -3,8 +3,6 @@ package e2e
 import (
 	"context"
 
-	. "github.com/onsi/gomega"
-
 	"gsb.test/jobset-e2e/e2e/lab"
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
@@ -20,21 +18,21 @@ var _ = lab.Step{
 
 	Solve: func(ctx context.Context, me *lab.Learner) {
 		me.Apply(ctx, "big.yaml")
-		me.WaitUntil(ctx, "big", WithTransform(lab.JobSet.Workload, BeRefusedQuota()))
+		me.WaitUntil(ctx, "big", HaveWorkload(BeRefusedQuota()))
 		me.Write("big.txt", "%s\n", me.Look(ctx).JobSet("big").Workload().Reason())
 	},
-	Check: func(g Gomega, s *lab.Snapshot) {
+	Check: func(c *lab.Check, s *lab.Snapshot) {
 		big := s.JobSet("big")
-		g.Expect(big).To(HaveRoles("leader", "worker"))
-		g.Expect(big.ReplicatedJob("leader")).To(HaveOneJobOf(1))
-		g.Expect(big.ReplicatedJob("worker")).To(HaveOneJobOf(4))
-		g.Expect(big.ReplicatedJob("leader")).To(AskForGPUs(1))
-		g.Expect(big.ReplicatedJob("worker")).To(AskForGPUs(1))
-		g.Expect(big).To(BeInQueue("lq"))
-		g.Expect(big).To(HaveOneWorkload())
-		g.Expect(big.Workload()).To(BeRefusedQuota())
-		g.Expect(big).To(BeSuspended())
-		g.Expect(big).To(HaveNeverHadAPod())
-		g.Expect(s.File("big.txt")).To(CarryReasonOf(big.Workload()))
+		Expect(c, big, HaveRoles("leader", "worker"))
+		Expect(c, big.ReplicatedJob("leader"), HaveOneJobOf(1))
+		Expect(c, big.ReplicatedJob("worker"), HaveOneJobOf(4))
+		Expect(c, big.ReplicatedJob("leader"), AskForGPUs(1))
+		Expect(c, big.ReplicatedJob("worker"), AskForGPUs(1))
+		Expect(c, big, BeInQueue("lq"))
+		Expect(c, big, HaveOneWorkload())
+		Expect(c, big.Workload(), BeRefusedQuota())
+		Expect(c, big, BeSuspended())
+		Expect(c, big, HaveNeverHadAPod())
+		Expect(c, s.File("big.txt"), CarryReasonOf(big.Workload()))
 	},
 }.Specs()

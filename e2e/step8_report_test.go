@@ -2,9 +2,9 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 
-	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"gsb.test/jobset-e2e/e2e/lab"
 	. "gsb.test/jobset-e2e/e2e/lab"
@@ -20,36 +20,29 @@ var _ = lab.Step{
 	Needs:   []int{4, 6, 7},
 
 	Solve: func(ctx context.Context, me *lab.Learner) {
+		// As a learner reads it, and not as the check does: kubectl get workloads
+		// for what is admitted and whose it is, kubectl get jobsets for the rest.
 		seen := me.Look(ctx)
-		report := struct {
-			Admitted        []string `json:"admitted"`
-			Suspended       []string `json:"suspended"`
-			FragileRestarts int      `json:"fragile_restarts"`
-		}{Admitted: []string{}, Suspended: []string{}}
-		// As a learner reads it: kubectl get workloads for what is admitted and
-		// whose it is, kubectl get jobsets for the other two columns.
+		admitted, suspended, restarts := []string{}, []string{}, int32(0)
 		for _, workload := range seen.Workloads {
-			for _, condition := range workload.Status.Conditions {
-				if condition.Type == "Admitted" && condition.Status == "True" && workload.OwnerReferences[0].Kind == "JobSet" {
-					report.Admitted = append(report.Admitted, workload.OwnerReferences[0].Name)
-				}
+			owner := metav1.GetControllerOf(&workload)
+			if meta.IsStatusConditionTrue(workload.Status.Conditions, "Admitted") && owner != nil && owner.Kind == "JobSet" {
+				admitted = append(admitted, owner.Name)
 			}
 		}
 		for _, jobSet := range seen.JobSets {
 			if jobSet.Spec.Suspend != nil && *jobSet.Spec.Suspend {
-				report.Suspended = append(report.Suspended, jobSet.Name)
+				suspended = append(suspended, jobSet.Name)
 			}
 			if jobSet.Name == "fragile" {
-				report.FragileRestarts = int(jobSet.Status.Restarts)
+				restarts = jobSet.Status.Restarts
 			}
 		}
-		content, err := json.MarshalIndent(report, "", "  ")
-		Expect(err).NotTo(HaveOccurred())
-		me.Write("report.json", "%s\n", content)
+		me.WriteJSON("report.json", map[string]any{"admitted": admitted, "suspended": suspended, "fragile_restarts": restarts})
 	},
-	Check: func(g Gomega, s *lab.Snapshot) {
+	Check: func(c *lab.Check, s *lab.Snapshot) {
 		fragile := s.JobSet("fragile")
-		g.Expect(fragile).To(HaveRestarted())
-		g.Expect(s.File("report.json")).To(Report(s.Admitted(), s.Suspended(), fragile.Restarts()))
+		Expect(c, fragile, HaveRestarted())
+		Expect(c, s.File("report.json"), Report(s.Admitted(), s.Suspended(), fragile.Restarts()))
 	},
 }.Specs()

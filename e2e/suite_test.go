@@ -32,6 +32,8 @@ var run struct {
 
 	// waitUntil is how long the lab may take to boot, its kubeconfig included.
 	waitUntil time.Time
+	// reported lets another run write into the folder of the reports.
+	reported func()
 }
 
 // outcome hears from Ginkgo that a spec failed; the closing block tells which.
@@ -48,6 +50,7 @@ func walk(getenv func(string) string) int {
 	if err := prepare(getenv); err != nil {
 		return refuseToRun(getenv, err)
 	}
+	defer run.reported()
 	// A reader who goes away, a lost connection say, ends neither the walk nor what
 	// it still has to clean up and to report.
 	signal.Ignore(syscall.SIGPIPE)
@@ -94,7 +97,8 @@ func prepare(getenv func(string) string) error {
 	if run.world, err = lab.Connect(run.settings); err != nil {
 		return err
 	}
-	return run.settings.Begin()
+	run.reported, err = run.settings.Begin()
+	return err
 }
 
 // refuseToRun tells one error and nothing around it, and leaves it as the verdict.
@@ -113,6 +117,13 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	defer looked()
 	run.site, run.findings = run.world.AwaitLab(looking, time.Until(run.waitUntil), tellOfWaiting)
 	run.world.EndIfInterrupted("while the lab was looked at, before any step.")
+	if run.site.Unreachable == nil {
+		release, err := run.world.Hold(looking, "lab-e2e run", run.world.Lose)
+		run.world.EndIfInterrupted("while it was asked whether another run is on the lab, before any step.")
+		must(run.site.Held(err))
+		DeferCleanup(func(ctx SpecContext) { must(release(ctx)) })
+	}
+	run.findings = lab.Preflight(run.site, run.world.Pins)
 	if wrong := lab.WrongWorld(run.findings); wrong != "" {
 		if run.site.Unreachable == nil {
 			run.world.GatherPreflight(ctx, wrong)
@@ -151,7 +162,7 @@ var _ = ReportBeforeEach(func(report SpecReport) {
 
 var _ = ReportAfterSuite("the closing block", func(report Report) {
 	run.closing = lab.Close(report, run.plan, run.site, run.world.Pins)
-	run.closing.Findings = run.findings
+	run.closing.Run, run.closing.Findings = run.settings.Run, run.findings
 	run.closing.Lies = run.world.Lies()
 	must(run.settings.SaveClosing(run.closing))
 })

@@ -2,7 +2,6 @@ package provision
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -23,17 +22,19 @@ func (l *Lab) Beside(ctx context.Context, args []string) error {
 	}
 	defer release()
 	m := &making{lab: l, list: newList(os.Stdout)}
-	for _, step := range []env.Func{m.step("host", m.host), m.step("images", m.images)} {
+	var programs string
+	build := func(ctx context.Context, say func(string)) (said string, err error) {
+		programs, err = l.builder(say).Programs(ctx)
+		m.notes = l.damage.take()
+		return programs, err
+	}
+	for _, step := range []env.Func{m.step("host", m.host), m.step("images", m.images), m.step("programs", build)} {
 		if ctx, err = step(ctx, m.config()); err != nil {
 			m.list.close()
 			return err
 		}
 	}
 	m.list.close()
-	programs, err := filepath.Glob(filepath.Join(l.Folder, "images", "programs-*", "kubernetes"))
-	if err != nil || len(programs) == 0 {
-		return fmt.Errorf("the programs of the node are not cached below %s (%w): LAB_IMAGES=source make foreign builds them", l.Folder, os.ErrNotExist)
-	}
 	seal := l.sealFolder()
 	if _, err := writeSeal(seal); err != nil {
 		return err
@@ -44,7 +45,7 @@ func (l *Lab) Beside(ctx context.Context, args []string) error {
 		"LAB_ENGINE":     m.engine.name,
 		"LAB_NODE_IMAGE": m.set.Node,
 		"LAB_MANIFESTS":  filepath.Dir(m.set.JobSetManifest),
-		"LAB_PROGRAMS":   filepath.Dir(programs[len(programs)-1]),
+		"LAB_PROGRAMS":   programs,
 	} {
 		if err := os.Setenv(name, value); err != nil {
 			return err

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/e2e-framework/klient"
@@ -170,20 +168,6 @@ func withOutput(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w\n%s", err, source.LastLines(string(failed.Output), 12))
-}
-
-// canRaiseLimits tells whether this machine gives its processes CAP_SYS_RESOURCE.
-func canRaiseLimits() bool {
-	has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, unix.CAP_SYS_RESOURCE, 0, 0, 0)
-	return err != nil || has == 1
-}
-
-// cgroupVersion is 2 where the unified hierarchy is mounted in the usual place.
-func cgroupVersion() int {
-	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
-		return 2
-	}
-	return 1
 }
 
 // kindSays passes on what kind logs for people.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gsb.test/jobset-e2e/provision/registry"
+	"gsb.test/jobset-e2e/provision/source"
 )
 
 // finding is one thing looked at on this machine.
@@ -50,13 +51,16 @@ func (l *Lab) Doctor(ctx context.Context) error {
 }
 
 func (l *Lab) examine(ctx context.Context) []finding {
-	return []finding{
-		l.findRoot(), l.findPrograms(), l.findEngine(ctx), l.findImages(ctx), findCgroup(), findCapability(), findLimits(),
-		findModules(), findInotify(), l.findDisk(), findMemory(), l.findLeftovers(),
-	}
+	findings := []finding{l.findRoot(), l.findPrograms(), l.findEngine(ctx), l.findImages(ctx)}
+	findings = append(findings, systemFindings()...)
+	return append(findings, l.findDisk(), findMemory(), l.findLeftovers())
 }
 
 func (l *Lab) findRoot() finding {
+	if runtime.GOOS != "linux" {
+		return finding{name: "user", said: "images can be pulled or loaded here; building them needs Linux",
+			fatal: os.Getenv("LAB_IMAGES") == "source", mend: elsewhereBuilt}
+	}
 	if os.Geteuid() == 0 {
 		return finding{name: "user", said: "root"}
 	}
@@ -67,16 +71,20 @@ func (l *Lab) findRoot() finding {
 // findImages tells what the images would come from.
 func (l *Lab) findImages(ctx context.Context) finding {
 	f := finding{name: "images"}
+	l.onlyLooks = true
 	pull, err := l.puller(func(string) {})
 	if err != nil {
 		f.said, f.fatal = err.Error(), true
 		return f
 	}
-	switch set, found, err := pull.Cached(); {
+	switch set, found, err := pull.Cached(ctx); {
 	case err != nil:
 		f.said, f.fatal = err.Error(), true
 	case os.Getenv("LAB_IMAGES") == "source":
 		f.said = "built from source, as LAB_IMAGES says"
+		if set, found, err := l.builder(func(string) {}).Cached(ctx); err == nil && found {
+			f.said = "from the cache, of a source build: JobSet " + set.JobSet
+		}
 	case found:
 		f.said = "from the cache, of the registries: JobSet " + set.JobSet
 	default:
@@ -89,6 +97,9 @@ func (l *Lab) findImages(ctx context.Context) finding {
 		f.said = fmt.Sprintf("built from source: %d of %d hosts do not answer", len(silent), len(answers))
 		f.mend = strings.Join(append(silent, registry.Elsewhere), "\n")
 		f.fatal = os.Getenv("LAB_IMAGES") == "registry" && len(silent) == len(answers)
+	}
+	if damaged := l.damage.take(); len(damaged) > 0 {
+		f.mend = strings.TrimSuffix(strings.Join(damaged, "\n")+"\n"+f.mend, "\n")
 	}
 	return f
 }
@@ -166,11 +177,10 @@ func (l *Lab) findDisk() finding {
 }
 
 func findMemory() finding {
-	var info unix.Sysinfo_t
-	if err := unix.Sysinfo(&info); err != nil {
+	total, err := source.Memory()
+	if err != nil {
 		return finding{name: "memory", said: err.Error()}
 	}
-	total := info.Totalram * uint64(info.Unit)
 	f := finding{name: "memory", said: fmt.Sprintf("%d GiB, %d CPUs", total>>30, runtime.NumCPU())}
 	if total < 4<<30 {
 		f.mend = "the lab wants 4 GiB and two CPUs; it may be slow, or not come up"
@@ -201,6 +211,14 @@ func (l *Lab) findLeftovers() finding {
 // prepareHost installs what is missing where it may, refuses a machine on which
 // no lab can be made, and returns the engine.
 func prepareHost(ctx context.Context, l *Lab, say func(string)) (engine, string, error) {
+	if err := l.refuseToBuild(ctx); err != nil {
+		return engine{}, "", err
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		if err := sharedWithDocker(runtime.GOOS, home, l.Folder); err != nil {
+			return engine{}, "", err
+		}
+	}
 	for _, f := range []finding{findLimits(), l.findDisk()} {
 		if f.fatal {
 			return engine{}, "", fmt.Errorf("%s: %s\n   %s", f.name, f.said, f.mend)

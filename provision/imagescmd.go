@@ -22,7 +22,18 @@ func (l *Lab) Images(ctx context.Context) error {
 		return err
 	}
 	describeSet(told, got.set)
-	return nil
+	if !got.pulled {
+		return nil
+	}
+	pull, err := l.puller(func(string) {})
+	if err != nil {
+		return err
+	}
+	added, err := pull.Note(got.set, l.Checkout)
+	if added > 0 {
+		told.note("%d digests were added to provision/registry/digests.yaml; commit it, and nothing else is taken for these names", added)
+	}
+	return err
 }
 
 // get is imageSet as a line of a list.
@@ -30,7 +41,7 @@ func (l *Lab) get(ctx context.Context, told *list) (come, error) {
 	line := told.start("images")
 	got, err := l.imageSet(ctx, line.say)
 	line.end(fmt.Sprintf("%s (%s)", got.how, got.origin()), err)
-	for _, reason := range got.silent {
+	for _, reason := range got.notes() {
 		told.note("%s", reason)
 	}
 	return got, err
@@ -41,6 +52,7 @@ func (l *Lab) get(ctx context.Context, told *list) (come, error) {
 func (l *Lab) ListImages(ctx context.Context) error {
 	told := newList(os.Stdout)
 	defer told.close()
+	l.onlyLooks = true
 	pull, err := l.puller(func(string) {})
 	if err != nil {
 		return err
@@ -48,26 +60,30 @@ func (l *Lab) ListImages(ctx context.Context) error {
 	s := pull.Sources
 	told.note("registry: %s\n  JobSet %s   %s\n  Kueue %s   %s\n  steps %s", s.Node, s.JobSet.Version, s.JobSet.Manifest,
 		s.Kueue.Version, s.Kueue.Manifest, s.Steps)
-	set, found, err := pull.Cached()
+	set, found, err := pull.Cached(ctx)
 	if err != nil {
 		return err
 	}
-	if found {
-		describeSet(told, set)
-	} else {
-		told.note("not on this machine yet: LAB_IMAGES=registry make images")
-	}
+	l.describe(told, set, found, images.Registry)
 	told.note("source: versions in provision/source/programs/go.mod")
 	set, found, err = l.builder(func(string) {}).Cached(ctx)
 	if err != nil {
 		return err
 	}
+	l.describe(told, set, found, images.Source)
+	return nil
+}
+
+// describe lists a set of a mode, or says why there is none.
+func (l *Lab) describe(told *list, set images.Set, found bool, mode images.Mode) {
+	for _, how := range l.damage.take() {
+		told.note("%s", how)
+	}
 	if found {
 		describeSet(told, set)
 	} else {
-		told.note("not on this machine yet: LAB_IMAGES=source make images")
+		told.note("not on this machine yet: LAB_IMAGES=%s make images", mode)
 	}
-	return nil
 }
 
 func describeSet(told *list, set images.Set) {
@@ -81,6 +97,9 @@ func describeSet(told *list, set images.Set) {
 // SaveImages writes the set that LAB_IMAGES names to one file, from which a
 // machine without any network can start. What is not cached is got first.
 func (l *Lab) SaveImages(ctx context.Context, to string) error {
+	if err := images.MaySave(to); err != nil {
+		return err
+	}
 	told := newList(os.Stdout)
 	defer told.close()
 	got, err := l.get(ctx, told)
@@ -88,8 +107,25 @@ func (l *Lab) SaveImages(ctx context.Context, to string) error {
 		return err
 	}
 	line := told.start("saved")
+	if err := roomForArchive(filepath.Dir(got.set.Archive), to); err != nil {
+		line.end(to, err)
+		return err
+	}
 	err = images.Save(ctx, filepath.Dir(got.set.Archive), to, line.say)
 	line.end(to, err)
+	return err
+}
+
+// roomForArchive is an error where the archive of a set does not fit beside what is there.
+func roomForArchive(set, to string) error {
+	need, err := images.Size(set)
+	if err != nil {
+		return err
+	}
+	free, err := freeBytes(filepath.Dir(to))
+	if err == nil && free < need+need/100 {
+		err = fmt.Errorf("%s takes %d MB, and %d MB are free in %s; name a file elsewhere", to, need/1e6, free/1e6, filepath.Dir(to))
+	}
 	return err
 }
 

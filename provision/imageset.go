@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,9 @@ import (
 // podman is the folder of our own Podman storage.
 func (l *Lab) podman() string { return filepath.Join(l.Folder, "podman") }
 
-func (l *Lab) cache() images.Cache { return images.Cache{Dir: filepath.Join(l.Folder, "images")} }
+func (l *Lab) cache() images.Cache {
+	return images.Cache{Dir: filepath.Join(l.Folder, "images"), ReadOnly: l.onlyLooks, Damaged: l.damage.note}
+}
 
 // builder builds this checkout's image set from source.
 func (l *Lab) builder(say func(string)) source.Builder {
@@ -44,7 +47,14 @@ type come struct {
 	how string
 	// silent are the hosts that did not answer, where that was why it was built, one a line.
 	silent []string
+	// damaged is what was found damaged in the cache, one a line.
+	damaged []string
+	// pulled tells that the set was pulled just now.
+	pulled bool
 }
+
+// notes are the lines below the one that says how the set was come by.
+func (c come) notes() []string { return append(slices.Clone(c.damaged), c.silent...) }
 
 // origin is the way that was taken, and why where it was a choice.
 func (c come) origin() string {
@@ -55,11 +65,18 @@ func (c come) origin() string {
 	return c.set.Mode.Origin() + ", as " + first
 }
 
-// imageSet gets the set in the way that LAB_IMAGES names. With auto, the default,
+// imageSet gets the set, and tells what of the cache had to be made again for it.
+func (l *Lab) imageSet(ctx context.Context, say func(string)) (come, error) {
+	got, err := l.chosenSet(ctx, say)
+	got.damaged = l.damage.take()
+	return got, err
+}
+
+// chosenSet gets the set in the way that LAB_IMAGES names. With auto, the default,
 // a finished set of the registries is taken, then one that was loaded from an
 // archive; else the registries are asked, and the set is built from source where
 // one of them does not answer.
-func (l *Lab) imageSet(ctx context.Context, say func(string)) (come, error) {
+func (l *Lab) chosenSet(ctx context.Context, say func(string)) (come, error) {
 	setting := os.Getenv("LAB_IMAGES")
 	pull, err := l.puller(say)
 	if err != nil {
@@ -75,14 +92,14 @@ func (l *Lab) imageSet(ctx context.Context, say func(string)) (come, error) {
 	default:
 		return come{}, fmt.Errorf("LAB_IMAGES is %q; it can be auto, registry or source", setting)
 	}
-	if set, found, err := pull.Cached(); found || err != nil {
+	if set, found, err := pull.Cached(ctx); found || err != nil {
 		return come{set: set, how: set.How()}, err
 	}
 	inputs, err := build.Inputs()
 	if err != nil {
 		return come{}, err
 	}
-	if set, found, err := l.cache().Loaded(images.Source, inputs); found || err != nil {
+	if set, found, err := l.cache().Loaded(ctx, images.Source, inputs); found || err != nil {
 		return come{set: set, how: set.How()}, err
 	}
 	say("asking the registries")
@@ -111,7 +128,7 @@ func built(ctx context.Context, build source.Builder) (come, error) {
 // pulled pulls what is not cached. Where no host answers at all, this is told
 // within seconds; where one does, every request is tried again as it deserves.
 func (l *Lab) pulled(ctx context.Context, pull registry.Puller, say func(string)) (come, error) {
-	set, found, err := pull.Cached()
+	set, found, err := pull.Cached(ctx)
 	if found || err != nil {
 		return come{set: set, how: set.How()}, err
 	}
@@ -124,7 +141,7 @@ func (l *Lab) pulled(ctx context.Context, pull registry.Puller, say func(string)
 		return come{}, err
 	}
 	set, took, err := pull.Pull(ctx)
-	return come{set: set, how: fmt.Sprintf("pulled in %s", took.Round(time.Second))}, err
+	return come{set: set, how: fmt.Sprintf("pulled in %s", took.Round(time.Second)), pulled: err == nil}, err
 }
 
 func notAnswering(answers []registry.Answer) []string {
@@ -140,7 +157,7 @@ func notAnswering(answers []registry.Answer) []string {
 // images gets the image set and loads its node image into the engine.
 func (m *making) images(ctx context.Context, say func(string)) (string, error) {
 	got, err := m.lab.imageSet(ctx, say)
-	m.notes = got.silent
+	m.notes = got.notes()
 	if err != nil {
 		return "", err
 	}

@@ -40,8 +40,10 @@ func put(t *testing.T, l *Lab, entry string, mode images.Mode, key images.Key) {
 
 func silent(string) {}
 
+// notThere is a host that has nothing, not even a registry.
+func notThere(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }
+
 func TestWhichWayTheImagesAreComeBy(t *testing.T) {
-	nobody := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }
 	never := func(t *testing.T) http.HandlerFunc {
 		return func(http.ResponseWriter, *http.Request) { t.Error("a host was asked") }
 	}
@@ -82,7 +84,7 @@ func TestWhichWayTheImagesAreComeBy(t *testing.T) {
 	})
 	t.Run("source where the registries do not answer, and it says why", func(t *testing.T) {
 		g := NewWithT(t)
-		l := cachedLab(t, nobody)
+		l := cachedLab(t, notThere)
 		key, err := l.builder(silent).FinishedKey(t.Context())
 		g.Expect(err).NotTo(HaveOccurred())
 		put(t, l, "node", images.Source, key)
@@ -106,7 +108,7 @@ func TestWhichWayTheImagesAreComeBy(t *testing.T) {
 	})
 	t.Run("registry where none answers is told at once", func(t *testing.T) {
 		g := NewWithT(t)
-		l := cachedLab(t, nobody)
+		l := cachedLab(t, notThere)
 		t.Setenv("LAB_IMAGES", "registry")
 		_, err := l.imageSet(t.Context(), silent)
 		g.Expect(err).To(MatchError(And(ContainSubstring("LAB_IMAGES=registry, but no registry answers"),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -21,6 +22,9 @@ var needed = []struct{ program, pkg string }{
 // missingPackages lists which of the wanted packages are not installed.
 func missingPackages(wanted func(pkg string) bool) []string {
 	var missing []string
+	if runtime.GOOS != "linux" {
+		return nil // Docker is all that can be used there
+	}
 	for _, n := range needed {
 		if _, err := exec.LookPath(n.program); err != nil && wanted(n.pkg) {
 			missing = append(missing, n.pkg)
@@ -37,6 +41,9 @@ func either(string) bool     { return true }
 func (l *Lab) findPrograms() finding {
 	if _, err := exec.LookPath("go"); err != nil {
 		return finding{name: "programs", said: "no go", fatal: true, mend: "install Go 1.26 or newer and put it on the PATH"}
+	}
+	if runtime.GOOS != "linux" {
+		return finding{name: "programs", said: "go"}
 	}
 	missing := missingPackages(either)
 	if len(missing) == 0 {

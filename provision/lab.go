@@ -27,6 +27,10 @@ type Lab struct {
 	Folder string
 	// Keep leaves a lab standing that failed to come up.
 	Keep bool
+
+	// onlyLooks leaves the image cache as it is.
+	onlyLooks bool
+	damage    damage
 }
 
 // Names become part of host names, and of the node's own: 63 bytes in all.
@@ -50,11 +54,20 @@ func New(name string, keep bool) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache, err := os.UserCacheDir()
+	cache, err := userCache()
 	if err != nil {
 		return nil, fmt.Errorf("no place for the image cache: %w (set HOME or XDG_CACHE_HOME)", err)
 	}
 	return &Lab{Name: name, Checkout: checkout, Folder: filepath.Join(cache, "gsb-jobset"), Keep: keep}, nil
+}
+
+// userCache is the user's cache folder. XDG_CACHE_HOME moves it on every system,
+// where Go asks for it on Linux only.
+func userCache() (string, error) {
+	if folder := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(folder) {
+		return folder, nil
+	}
+	return os.UserCacheDir()
 }
 
 // findCheckout walks up from the working directory.

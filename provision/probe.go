@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -18,18 +17,15 @@ import (
 // runPrivileged shows that the engine runs a privileged container, by running one of
 // this very program. What it makes has a name that nobody else can have chosen.
 func runPrivileged(ctx context.Context, e engine) (err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	if err := isStatic(self); err != nil {
-		return err
-	}
 	folder, err := os.MkdirTemp("", "lab-probe-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	self, want, err := probeProgram(ctx, folder)
+	if err != nil {
+		return err
+	}
 	root := filepath.Join(folder, "root.tar")
 	if err := tarOne(self, "lab", root); err != nil {
 		return err
@@ -55,12 +51,8 @@ func runPrivileged(ctx context.Context, e engine) (err error) {
 	if _, err := e.run(ctx, "run", "--detach", "--name", name, "--privileged", "--network", "none", "--entrypoint", "/lab", image, "--version"); err != nil {
 		return err
 	}
-	want, err := exec.CommandContext(ctx, self, "--version").Output()
-	if err != nil {
-		return err
-	}
 	return waitFor(ctx, "the container to print what it was told to", func(ctx context.Context) error {
-		if said, err := e.run(ctx, "logs", name); err != nil || said+"\n" != string(want) {
+		if said, err := e.run(ctx, "logs", name); err != nil || said+"\n" != want {
 			return notYetf("it printed %q (%v)", said, err)
 		}
 		return nil

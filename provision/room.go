@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"gsb.test/jobset-e2e/provision/images"
 )
 
 // Room that an image set takes, in bytes: to build it, with Go's build cache and
@@ -28,11 +32,49 @@ func (l *Lab) roomFor(need uint64) error {
 	return err
 }
 
+// elsewhereBuilt is what to do where images cannot be built.
+const elsewhereBuilt = "pull them: LAB_IMAGES=registry, or take them from a file that another machine saved: make images-load FILE=f"
+
+// mayBuild is an error where images cannot be built from source: a root file system
+// of Debian is made, as root, and programs of the result are run.
+func mayBuild(system string, user int) error {
+	switch {
+	case system != "linux":
+		return errors.New("building from source needs Linux and root; " + elsewhereBuilt)
+	case user != 0:
+		return errors.New("building the images from source makes a root file system, which takes root\n   sudo -E make e2e; or pull them: LAB_IMAGES=registry")
+	}
+	return nil
+}
+
+// sharedWithDocker is an error where Docker's virtual machine does not see a folder
+// of which the node mounts files: elsewhere than on Linux that is sure for what lies
+// below the user's home only.
+func sharedWithDocker(system, home, folder string) error {
+	if system == "linux" || folder == home || strings.HasPrefix(folder, home+string(filepath.Separator)) {
+		return nil
+	}
+	return fmt.Errorf("the node mounts files of %s, and Docker's virtual machine sees only what is below your home folder\n   XDG_CACHE_HOME=%s make e2e", folder, filepath.Join(home, "lab-cache"))
+}
+
+// refuseToBuild tells, before anything is done, that LAB_IMAGES=source asks for what
+// this machine cannot do.
+func (l *Lab) refuseToBuild(ctx context.Context) error {
+	refused := mayBuild(runtime.GOOS, os.Geteuid())
+	if os.Getenv("LAB_IMAGES") != string(images.Source) || refused == nil {
+		return nil
+	}
+	if _, found, err := l.builder(func(string) {}).Cached(ctx); found || err != nil {
+		return err
+	}
+	return refused
+}
+
 // prepareBuild sees to what building the images from source needs: root, room and
 // the packages. A set that is finished needs none of it.
 func (l *Lab) prepareBuild(ctx context.Context, say func(string)) error {
-	if os.Geteuid() != 0 {
-		return errors.New("building the images from source makes a root file system, which takes root\n   sudo -E make e2e; or pull them: LAB_IMAGES=registry")
+	if err := mayBuild(runtime.GOOS, os.Geteuid()); err != nil {
+		return err
 	}
 	if err := l.roomFor(roomToBuild); err != nil {
 		return err

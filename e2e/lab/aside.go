@@ -11,23 +11,49 @@ import (
 )
 
 // moveAside moves the learner's files that lie where the steps write theirs into
-// a folder beside them, and returns what it did. It deletes none. The folder is
+// a folder beside them, with the YAML of the learner's JobSets that are about to be
+// deleted, and returns what it did, as far as it came. It deletes none. The folder is
 // inside the work directory, so that it is on the same disk and the learner finds it.
-func (w *World) moveAside() (told string, err error) {
+func (w *World) moveAside(jobSets []byte) (told string, err error) {
 	strangers, err := w.ledger().strangers(w.stepFiles())
-	if err != nil || len(strangers) == 0 {
+	if err != nil || len(strangers)+len(jobSets) == 0 {
 		return "", err
 	}
-	folder := filepath.Join(w.Settings.WorkDir, "before-"+time.Now().Format("20060102-150405"))
-	if err := os.Mkdir(folder, 0o755); err != nil {
+	folder, err := newFolder(filepath.Join(w.Settings.WorkDir, "before-"+time.Now().Format("20060102-150405")))
+	if err != nil {
 		return "", fmt.Errorf("making a folder for the learner's files: %w", err)
 	}
-	for _, path := range strangers {
-		if err := os.Rename(path, filepath.Join(folder, filepath.Base(path))); err != nil {
-			return "", fmt.Errorf("moving the learner's files aside: %w", err)
+	if len(jobSets) > 0 {
+		if err := replaceFile(filepath.Join(folder, "jobsets.yaml"), jobSets); err != nil {
+			return "", fmt.Errorf("keeping the YAML of the learner's JobSets: %w", err)
 		}
+		told = fmt.Sprintf("--fresh: the YAML of the learner's JobSets was kept: %s/jobsets.yaml\n", folder)
 	}
-	return fmt.Sprintf("--fresh: the learner's files were moved to %s: %s\n", folder, strings.Join(baseNames(strangers), ", ")), nil
+	var moved []string
+	for _, path := range strangers {
+		if err = os.Rename(path, filepath.Join(folder, filepath.Base(path))); err != nil {
+			err = fmt.Errorf("moving the learner's files aside, of which none was lost: %w", err)
+			break
+		}
+		moved = append(moved, filepath.Base(path))
+	}
+	if len(moved) > 0 {
+		told += fmt.Sprintf("--fresh: the learner's files were moved to %s: %s\n", folder, strings.Join(moved, ", "))
+	}
+	return told, err
+}
+
+// newFolder makes a folder of that name or, where something has it already, of the
+// first one with a number behind it that nothing has.
+func newFolder(name string) (string, error) {
+	folder := name
+	for n := 2; ; n++ {
+		err := os.Mkdir(folder, 0o755)
+		if err == nil || !errors.Is(err, fs.ErrExist) {
+			return folder, err
+		}
+		folder = fmt.Sprintf("%s-%d", name, n)
+	}
 }
 
 // takeHome moves the files that the walk wrote out of a work directory that
@@ -37,20 +63,23 @@ func (w *World) takeHome() error {
 		return nil
 	}
 	home := w.Settings.home()
-	written, err := w.ledger().read()
-	if err != nil {
-		return err
-	}
 	for _, path := range w.stepFiles() {
-		content, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && written[path] != digest(content) {
+		strangers, err := w.ledger().strangers([]string{path})
+		if err == nil && len(strangers) > 0 {
+			continue
+		}
+		var content []byte
+		if err == nil {
+			content, err = os.ReadFile(path)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err == nil {
 			err = os.MkdirAll(home, 0o755)
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(home, filepath.Base(path)), content, 0o644)
+			err = replaceFile(filepath.Join(home, filepath.Base(path)), content)
 		}
 		if err == nil {
 			err = w.ledger().clear([]string{path})
@@ -71,12 +100,4 @@ func (s Settings) writtenFiles() string {
 		return s.home()
 	}
 	return s.WorkDir
-}
-
-func baseNames(paths []string) []string {
-	var names []string
-	for _, path := range paths {
-		names = append(names, filepath.Base(path))
-	}
-	return names
 }

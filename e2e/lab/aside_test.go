@@ -38,7 +38,7 @@ func TestALearnersFilesAreMovedAsideAndNeverDeleted(t *testing.T) {
 	if err := w.writeFile("ours.txt", []byte("ours")); err != nil {
 		t.Fatal(err)
 	}
-	told, err := w.moveAside()
+	told, err := w.moveAside(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestALearnersFilesAreMovedAsideAndNeverDeleted(t *testing.T) {
 	mustHold(t, aside[0], "an answer")
 	mustHold(t, filepath.Join(w.Settings.WorkDir, "notes.txt"), "in nobody's way")
 	mustHold(t, filepath.Join(w.Settings.WorkDir, "ours.txt"), "ours")
-	if again, err := w.moveAside(); err != nil || again != "" {
+	if again, err := w.moveAside(nil); err != nil || again != "" {
 		t.Errorf("with nothing left to move it says %q (%v)", again, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/onsi/gomega"
@@ -13,18 +12,21 @@ import (
 
 // An outcome is how a wait ended.
 type outcome struct {
-	held    bool
-	refusal string // why the judgement did not hold at last
-	deadEnd string // why no longer waiting would have helped
-	waited  time.Duration
-	last    *Snapshot // the snapshot judged last, nil if none could be taken
-	blind   error     // why the last look saw nothing
+	held     bool
+	refusals []*Refusal // what did not hold at last
+	blocker  Blocker    // why waiting longer would not have helped
+	waited   time.Duration
+	last     *Snapshot // the snapshot judged last, nil if none could be taken
+	blind    error     // why the last look saw nothing
 }
+
+// A condition judges a snapshot, and returns what does not hold of it.
+type condition func(*Snapshot) []*Refusal
 
 // await looks at the lab again and again until the judgement, which returns why
 // it does not hold, holds: at most SoonEnough, and no longer than it can still
 // come to hold. Gomega polls; the words of a failure are ours.
-func (w *World) await(ctx context.Context, jobSets []string, judge func(*Snapshot) string) outcome {
+func (w *World) await(ctx context.Context, jobSets []string, judge condition) outcome {
 	end := outcome{held: true}
 	started := time.Now()
 	g := gomega.NewGomega(func(string, ...int) { end.held = false })
@@ -33,7 +35,7 @@ func (w *World) await(ctx context.Context, jobSets []string, judge func(*Snapsho
 }
 
 // remains watches that the judgement goes on holding for NeverWithin.
-func (w *World) remains(ctx context.Context, judge func(*Snapshot) string) outcome {
+func (w *World) remains(ctx context.Context, judge condition) outcome {
 	end := outcome{held: true}
 	started := time.Now()
 	g := gomega.NewGomega(func(string, ...int) { end.held = false })
@@ -60,7 +62,7 @@ func ended(end outcome, started time.Time) outcome {
 		return end
 	}
 	if end.blind != nil {
-		end.refusal = strings.TrimSpace("The lab could not be looked at: " + end.blind.Error() + "\n\n" + end.refusal)
+		end.refusals = append([]*Refusal{because(LabUnreadable, "The lab could not be looked at: "+end.blind.Error())}, end.refusals...)
 	}
 	return end
 }
@@ -68,12 +70,12 @@ func ended(end outcome, started time.Time) outcome {
 // holding is a judgement of a Snapshot as a Gomega matcher that remembers what
 // it saw, and stops the polling at a dead end.
 type holding struct {
-	judge   func(*Snapshot) string
+	judge   condition
 	jobSets []string
 	end     *outcome
 
 	// held is what was seen to hold the JobSets up at the last look, since when.
-	held  HoldUp
+	held  Blocker
 	since time.Time
 }
 
@@ -84,35 +86,36 @@ func (h *holding) Match(actual any) (bool, error) {
 	if !ok || snapshot == nil {
 		return false, errors.New("no snapshot")
 	}
-	h.end.last, h.end.refusal = snapshot, h.judge(snapshot)
-	if h.end.refusal == "" {
+	h.end.last, h.end.refusals = snapshot, h.judge(snapshot)
+	if len(h.end.refusals) == 0 {
 		return true, nil
 	}
-	if h.end.deadEnd = snapshot.DeadEnd(h.jobSets); h.end.deadEnd != "" {
-		return false, gomega.StopTrying(h.end.deadEnd)
+	if h.end.blocker = snapshot.DeadEnd(h.jobSets); h.end.blocker.Code != "" {
+		return false, gomega.StopTrying(h.end.blocker.Message)
 	}
-	if h.end.deadEnd = h.lasting(snapshot); h.end.deadEnd != "" {
-		return false, gomega.StopTrying(h.end.deadEnd)
+	if h.end.blocker = h.lasting(snapshot); h.end.blocker.Code != "" {
+		return false, gomega.StopTrying(h.end.blocker.Message)
 	}
 	return false, nil
 }
 
 // lasting tells what has held the JobSets up at every look for long enough.
-func (h *holding) lasting(snapshot *Snapshot) string {
+func (h *holding) lasting(snapshot *Snapshot) Blocker {
 	held := snapshot.HeldUp(h.jobSets)
-	if held.Kind != h.held.Kind {
+	if held.Code != h.held.Code || held.JobSet != h.held.JobSet {
 		h.since = snapshot.Taken
 	}
 	h.held = held
 	// By now and not by when it was looked at: a judgement may take seconds.
 	so := time.Since(h.since)
-	if held.Kind == "" || so < held.For {
-		return ""
+	if held.Code == "" || so < held.For {
+		return Blocker{}
 	}
-	return fmt.Sprintf("for %.0f s already %s", so.Seconds(), held.Says)
+	held.Message = fmt.Sprintf("for %.0f s already %s", so.Seconds(), held.Message)
+	return held
 }
 
-func (h *holding) FailureMessage(any) string { return h.end.refusal }
+func (h *holding) FailureMessage(any) string { return fmt.Sprint(h.end.refusals) }
 
 func (h *holding) NegatedFailureMessage(any) string {
 	return "this was expected not to hold, and it holds"

@@ -20,22 +20,22 @@ func TestAHoldUpMustStayToEndAWait(t *testing.T) {
 	}
 	stayed := &holding{jobSets: []string{"train"}}
 	stayed.lasting(at(0, true))
-	if says := stayed.lasting(at(20, true)); !strings.Contains(says, "already the JobSet controller does no work") {
-		t.Errorf("it stayed for long, and the wait goes on: %q", says)
+	if says := stayed.lasting(at(20, true)); !strings.Contains(says.Message, "already the JobSet controller does no work") {
+		t.Errorf("it stayed for long, and the wait goes on: %+v", says)
 	}
 	justNow := &holding{jobSets: []string{"train"}}
 	fresh := at(0, true)
 	fresh.Taken = time.Now()
-	if says := justNow.lasting(fresh); says != "" {
-		t.Errorf("it was seen for the first time, and the wait ends: %q", says)
+	if says := justNow.lasting(fresh); says.Code != "" {
+		t.Errorf("it was seen for the first time, and the wait ends: %+v", says)
 	}
 	passed := &holding{jobSets: []string{"train"}}
 	passed.lasting(at(0, true))
 	passed.lasting(at(1, false))
 	again := at(0, true)
 	again.Taken = time.Now()
-	if says := passed.lasting(again); says != "" {
-		t.Errorf("it had passed meanwhile, and the wait ends: %q", says)
+	if says := passed.lasting(again); says.Code != "" {
+		t.Errorf("it had passed meanwhile, and the wait ends: %+v", says)
 	}
 }
 

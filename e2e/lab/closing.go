@@ -16,8 +16,9 @@ type Result struct {
 	Number  int     `json:"number"` // of a mistake, the step that it is made in
 	Name    string  `json:"name"`
 	Title   string  `json:"title"`
-	State   string  `json:"result"`        // passed, failed, not run, or done (first, for another step)
-	Why     string  `json:"why,omitempty"` // for all but passed and done, in one sentence
+	State   string  `json:"result"`         // passed, failed, not run, or done (first, for another step)
+	Code    Code    `json:"code,omitempty"` // of a failed one, the kind of its first mismatch
+	Why     string  `json:"why,omitempty"`  // for all but passed and done, in one sentence
 	Seconds float64 `json:"seconds"`
 }
 
@@ -40,6 +41,7 @@ const (
 // A Closing is the end of a run, for a person: every step, the versions, the
 // verdict with its reason, and where the rest lies.
 type Closing struct {
+	Run      string // its id
 	Steps    []Result
 	Mistakes []Result
 	Findings []Finding // the preflight's
@@ -64,7 +66,6 @@ func Close(report types.Report, plan Plan, site *Site, pins fixtures.Pins) Closi
 		for _, mistake := range Mistakes() {
 			result := Result{Number: mistake.Step, Name: mistake.Name, Title: mistake.Tells}
 			result.take(labelled(report.SpecReports, mistakeLabel+mistake.Name))
-			result.Why = strings.TrimPrefix(result.Why, mistake.String()+" ")
 			closing.Mistakes = append(closing.Mistakes, result)
 		}
 	}
@@ -82,7 +83,6 @@ func resultOf(step Step, plan Plan, reports types.SpecReports) Result {
 		return result
 	}
 	result.take(labelled(reports, fmt.Sprintf("%s%d", stepLabel, step.Number)))
-	result.Why = strings.TrimPrefix(result.Why, step.String()+" ")
 	if result.State == passed && holds(plan.First, step.Number) {
 		result.State = done
 	}
@@ -113,6 +113,9 @@ func (r *Result) take(reports types.SpecReports) {
 			r.State, r.Why = notRun, "interrupted"
 		case report.State.Is(types.SpecStateFailureStates):
 			r.State, r.Why = failed, firstLine(report.Failure.Message)
+			if failure := failureOf(report); failure != nil {
+				r.Code, r.Why = failure.Code, failure.sentence()
+			}
 		case !report.State.Is(types.SpecStatePassed) && r.State == passed:
 			r.State, r.Why = notRun, or(report.Failure.Message, endedBefore)
 		}
@@ -125,12 +128,15 @@ func (r *Result) take(reports types.SpecReports) {
 func (c Closing) judge(report types.Report, plan Plan, site *Site, pins fixtures.Pins) (verdict, reason string) {
 	for _, spec := range report.SpecReports {
 		if spec.State.Is(types.SpecStateAborted | types.SpecStateInterrupted) {
+			if strings.HasPrefix(spec.Failure.Message, errLost.Error()) {
+				return failed, firstLine(spec.Failure.Message)
+			}
 			return failed, "the run was interrupted"
 		}
 	}
 	for _, setup := range report.SpecReports {
 		if setup.LeafNodeType.Is(types.NodeTypeBeforeSuite) && setup.State.Is(types.SpecStateFailureStates) {
-			if site != nil && site.Unreachable != nil {
+			if site != nil && (site.Unreachable != nil || site.Occupied != nil) {
 				return notRun, firstLine(setup.Failure.Message)
 			}
 			return failed, firstLine(setup.Failure.Message)

@@ -49,7 +49,7 @@ func (r Result) why(column int) [][]string {
 	if r.Why == "" || r.Why == notAskedFor || r.Why == endedBefore {
 		return nil
 	}
-	return [][]string{append(make([]string, column), "  "+shorten(bare(r.Why)))}
+	return [][]string{append(make([]string, column), "  "+shorten(strings.TrimPrefix(strings.TrimPrefix(r.Why, notPassed+": "), notDone+": ")))}
 }
 
 func (r Result) seconds() string {

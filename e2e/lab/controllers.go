@@ -44,7 +44,7 @@ func (w *World) controllers(ctx context.Context) []Controller {
 // heldByController finds a controller that is away and that has something to do
 // for the JobSet. One that was switched off does not come back by itself, one
 // that fell over does. What runs already runs on without either.
-func (j JobSet) heldByController() HoldUp {
+func (j JobSet) heldByController() Blocker {
 	for _, controller := range j.snapshot.Controllers {
 		needed := j.lacksJobs() || j.heldByCreation() != "" || j.hasEndingJob()
 		if controller.Name == "Kueue" {
@@ -55,14 +55,14 @@ func (j JobSet) heldByController() HoldUp {
 		if controller.Available || !needed {
 			continue
 		}
-		held := HoldUp{"controller of " + j.Name, fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s",
+		held := Blocker{BlockedController, j.Name, fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s",
 			controller.Name, controller.Deployment, controller.Why), awayFor}
 		if controller.Why == scaledToNone {
 			held.For = switchedOffFor
 		}
 		return held
 	}
-	return HoldUp{}
+	return Blocker{}
 }
 
 // lacksJobs tells that not every Job of the JobSet's roles exists.

@@ -25,9 +25,9 @@ var ends = []jobsetv1.JobSetConditionType{jobsetv1.JobSetFailed, jobsetv1.JobSet
 
 func (j JobSet) ended() bool { return slices.ContainsFunc(ends, j.isNow) }
 
-// DeadEnd tells why waiting on for these JobSets is in vain, or returns nothing
-// if it is not. It is only asked while a judgement does not hold.
-func (s *Snapshot) DeadEnd(jobSets []string) string {
+// DeadEnd finds why waiting on for these JobSets is in vain; its Code is empty if
+// it is not. It is only asked while a matcher does not hold.
+func (s *Snapshot) DeadEnd(jobSets []string) Blocker {
 	for _, name := range jobSets {
 		j := s.JobSet(name)
 		if j.live == nil {
@@ -35,23 +35,23 @@ func (s *Snapshot) DeadEnd(jobSets []string) string {
 		}
 		for _, end := range ends {
 			if j.isNow(end) {
-				return fmt.Sprintf("JobSet %s has ended %s (%s), and one that has ended does not start again", name, end,
-					said(j.condition(end).Reason, j.condition(end).Message))
+				return Blocker{Code: EndedJobSet, JobSet: name, Message: fmt.Sprintf("JobSet %s has ended %s (%s), and one that has ended does not start again", name, end,
+					said(j.condition(end).Reason, j.condition(end).Message))}
 			}
 		}
 		pods := j.Pods().items
 		for i := range pods {
 			if reason, message := waitingReason(&pods[i]); stuckWaiting[reason] {
-				return fmt.Sprintf("pod %s cannot start: %s", pods[i].Name, said(reason, message))
+				return Blocker{Code: EndedPod, JobSet: name, Message: fmt.Sprintf("pod %s cannot start: %s", pods[i].Name, said(reason, message))}
 			}
 		}
 		for _, workload := range j.workloads() {
 			owned := Workload{of: j, live: &workload}
 			if owned.isNow(kueuev1.WorkloadFinished) {
-				return fmt.Sprintf("Workload %s is Finished (%s), and one that is finished is not admitted again", workload.Name,
-					owned.told(kueuev1.WorkloadFinished))
+				return Blocker{Code: EndedWorkload, JobSet: name, Message: fmt.Sprintf("Workload %s is Finished (%s), and one that is finished is not admitted again", workload.Name,
+					owned.told(kueuev1.WorkloadFinished))}
 			}
 		}
 	}
-	return ""
+	return Blocker{}
 }

@@ -19,16 +19,15 @@ const logLines = 2000
 // ClearEvidence takes away what earlier walks left behind, and no other evidence:
 // what made the lab may keep its own beside it.
 func (w *World) ClearEvidence() error {
-	for _, folder := range append(w.Settings.evidenceFolders(), w.Settings.snapshots(), w.Settings.home()) {
-		if err := os.RemoveAll(folder); err != nil {
-			return fmt.Errorf("removing the evidence of an earlier run: %w", err)
-		}
+	names := []string{"snapshots", "files"}
+	for _, folder := range evidenceNames() {
+		names = append(names, "evidence/"+folder)
 	}
-	return nil
+	return w.Settings.removeReports(names...)
 }
 
-// evidenceFolders are all the directories that a walk may leave evidence in.
-func (s Settings) evidenceFolders() []string {
+// evidenceNames are all the folders below evidence that a walk may leave behind.
+func evidenceNames() []string {
 	names := []string{preflightFolder}
 	for _, step := range Steps() {
 		names = append(names, step.folder())
@@ -36,8 +35,13 @@ func (s Settings) evidenceFolders() []string {
 	for _, mistake := range Mistakes() {
 		names = append(names, mistake.folder())
 	}
+	return names
+}
+
+// evidenceFolders are their paths.
+func (s Settings) evidenceFolders() []string {
 	var folders []string
-	for _, name := range names {
+	for _, name := range evidenceNames() {
 		folders = append(folders, filepath.Join(s.EvidenceDir(), name))
 	}
 	return folders

@@ -27,11 +27,9 @@ func plain(text string) string {
 func (f File) unwritten() *Refusal {
 	switch {
 	case !f.Written:
-		return refuse(tell("작업 디렉터리에 %s 파일이 없습니다.", "There is no file %s in the work directory.", f.Name),
-			"There is no file %s in the work directory.", f.Name).with(f.Name, "written", "not there")
+		return refuse(FileNotFound, tell("작업 디렉터리에 %s 파일이 없습니다.", "There is no file %s in the work directory.", f.Name)).with(f.Name, "written", "not there")
 	case strings.TrimSpace(f.Text) == "":
-		return refuse(tell("%s 파일이 비어 있습니다.", "The file %s is empty.", f.Name),
-			"The file %s is empty.", f.Name).with(f.Name, "written", "empty")
+		return refuse(FileEmpty, tell("%s 파일이 비어 있습니다.", "The file %s is empty.", f.Name)).with(f.Name, "written", "empty")
 	}
 	return nil
 }

@@ -7,14 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/yaml"
 )
 
 // ClearWay does what --fresh allows: the learner's JobSets in the lab's namespace
-// are deleted, and the learner's files moved aside. It returns what it did. Without
-// --fresh there is nothing for it to do, or the preflight would have refused.
+// are deleted, their YAML is kept, and the learner's files are moved aside. It
+// returns what it did. Without --fresh there is nothing for it to do, or the
+// preflight would have refused.
 func (w *World) ClearWay(ctx context.Context) (told string, err error) {
 	if !w.Settings.Fresh {
 		return "", nil
@@ -23,15 +25,19 @@ func (w *World) ClearWay(ctx context.Context) (told string, err error) {
 	if err != nil {
 		return "", err
 	}
-	// What can be undone comes first.
-	if told, err = w.moveAside(); err != nil {
+	kept, err := w.yamlOf(ctx, strangers)
+	if err != nil {
 		return "", err
+	}
+	// What can be undone comes first.
+	if told, err = w.moveAside(kept); err != nil {
+		return told, err
 	}
 	if err := w.remove(ctx, strangers); err != nil {
 		return told, err
 	}
 	if len(strangers) > 0 {
-		told += fmt.Sprintf("--fresh: the JobSets %s of namespace %s were deleted.\n", strings.Join(strangers, ", "), w.Pins.Namespace)
+		told += fmt.Sprintf("--fresh: the JobSets %s of namespace %s were deleted.\n", strings.Join(namesOf(strangers), ", "), w.Pins.Namespace)
 	}
 	return told, nil
 }
@@ -50,8 +56,8 @@ func (w *World) Freshen(ctx context.Context) error {
 	return w.ledger().clear(w.stepFiles())
 }
 
-// jobSets names those of the lab's namespace: this suite's own, and all others.
-func (w *World) jobSets(ctx context.Context) (ours, strangers []string, err error) {
+// jobSets lists those of the lab's namespace: this suite's own, and all others.
+func (w *World) jobSets(ctx context.Context) (ours, strangers []jobsetv1.JobSet, err error) {
 	ctx, cancel := brief(ctx)
 	defer cancel()
 	var jobSets jobsetv1.JobSetList
@@ -60,19 +66,40 @@ func (w *World) jobSets(ctx context.Context) (ours, strangers []string, err erro
 	}
 	for _, jobSet := range jobSets.Items {
 		if appliedByUs(&jobSet) {
-			ours = append(ours, jobSet.Name)
+			ours = append(ours, jobSet)
 		} else {
-			strangers = append(strangers, jobSet.Name)
+			strangers = append(strangers, jobSet)
 		}
 	}
 	return ours, strangers, nil
 }
 
-// appliedByUs tells by managedFields whether this suite applied an object.
-func appliedByUs(object client.Object) bool {
-	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
-		return entry.Manager == fieldManager && entry.Operation == metav1.ManagedFieldsOperationApply
-	})
+// yamlOf renders JobSets as kubectl get -o yaml does, but for what would keep
+// kubectl create -f from taking them back. They are read anew, since the types that
+// this suite was built with need not know every field.
+func (w *World) yamlOf(ctx context.Context, jobSets []jobsetv1.JobSet) ([]byte, error) {
+	if len(jobSets) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	var items []any
+	for _, jobSet := range jobSets {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(jobsetv1.SchemeGroupVersion.WithKind("JobSet"))
+		if err := w.client.Get(ctx, client.ObjectKeyFromObject(&jobSet), object); err != nil {
+			return nil, fmt.Errorf("reading JobSet %s, to keep its YAML: %w", jobSet.Name, err)
+		}
+		for _, field := range []string{"managedFields", "uid", "resourceVersion"} {
+			unstructured.RemoveNestedField(object.Object, "metadata", field)
+		}
+		items = append(items, object.Object)
+	}
+	content, err := yaml.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+	if err != nil {
+		return nil, fmt.Errorf("writing the YAML of the learner's JobSets: %w", err)
+	}
+	return content, nil
 }
 
 // stepFiles are the paths of all files that the steps write.

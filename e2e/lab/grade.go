@@ -35,6 +35,8 @@ type Grade struct {
 	Name   string `json:"name"`
 	Title  string `json:"title"`
 	Passed bool   `json:"passed"`
+	// Code is the kind of the first thing that is missing; empty if the step is passed.
+	Code Code `json:"code,omitempty"`
 	Words
 	// Notes tell what was left out because a client that only reads cannot see it.
 	Notes []Words `json:"notes,omitempty"`
@@ -45,14 +47,15 @@ var wordsOfPassed = Words{KO: "통과했습니다.", EN: "Passed."}
 // Grade judges the step for its learner.
 func (s Step) Grade(snapshot *Snapshot) Grade {
 	grade := Grade{Step: s.Number, Name: s.Name, Title: s.Title}
-	refusal, open := s.Refusal(snapshot)
-	for _, left := range open {
+	check := s.Judge(snapshot)
+	// Of a step that is not passed, what a reader cannot see comes after the reason.
+	for _, left := range check.Open {
 		grade.Notes = append(grade.Notes, left.Words)
 	}
-	if grade.Passed = refusal == nil; grade.Passed {
-		grade.Words = wordsOfPassed
+	if first := check.first(); first == nil {
+		grade.Passed, grade.Words = true, wordsOfPassed
 	} else {
-		grade.Words = refusal.Words
+		grade.Code, grade.Words = first.Code, first.Words
 	}
 	return grade
 }

@@ -27,44 +27,60 @@ const (
 	unansweredFor = 10 * time.Second
 )
 
-// A HoldUp is what keeps JobSets from going on, and does not pass by itself.
-type HoldUp struct {
-	// Kind stays the same while the words, which may name a pod, change.
-	Kind string
-	Says string
-	// For is how long it must stay to be taken for good.
-	For time.Duration
+// A Blocker is what keeps a JobSet from going on and does not pass by itself.
+type Blocker struct {
+	Code Code `json:"code"`
+	// JobSet is the blocked one; empty where the Blocker is of the whole lab.
+	JobSet  string `json:"jobSet,omitempty"`
+	Message string `json:"message"`
+	// For is how long it must be there to be taken for permanent.
+	For time.Duration `json:"-"`
 }
 
-// HeldUp tells what keeps these JobSets from going on; its Kind is empty if
+// Codes of Blockers.
+const (
+	BlockedDNS        Code = "DNSUnanswered"
+	BlockedController Code = "ControllerUnavailable"
+	BlockedQueue      Code = "QueueNotAdmitting"
+	BlockedCoverage   Code = "ResourceNotCovered"
+	BlockedKueue      Code = "NotAdmitted"
+	BlockedCreation   Code = "PodCreationRefused"
+	BlockedScheduler  Code = "PodUnschedulable"
+	BlockedNoJobs     Code = "JobsNotCreated"
+	EndedJobSet       Code = "JobSetEnded"
+	EndedPod          Code = "PodCannotStart"
+	EndedWorkload     Code = "WorkloadFinished"
+)
+
+// HeldUp finds what keeps these JobSets from going on; its Code is empty if
 // nothing is seen to. Unlike a DeadEnd each could pass, if somebody mends the
 // lab, so it ends a wait only when it was there for long without a break.
 // The causes come first: what they bring about would be told in their place.
-func (s *Snapshot) HeldUp(jobSets []string) HoldUp {
+func (s *Snapshot) HeldUp(jobSets []string) Blocker {
 	if s.Unanswered != "" {
-		return HoldUp{"DNS", s.Unanswered, unansweredFor}
+		return Blocker{Code: BlockedDNS, Message: s.Unanswered, For: unansweredFor}
 	}
 	for _, name := range jobSets {
 		j := s.JobSet(name)
 		if j.live == nil {
 			continue
 		}
-		if held := j.heldByController(); held.Kind != "" {
+		if held := j.heldByController(); held.Code != "" {
 			return held
 		}
 		for _, held := range []struct {
-			kind string
+			code Code
 			by   func(JobSet) string
 		}{
-			{"queue", JobSet.heldByQueue}, {"coverage", JobSet.heldByCoverage}, {"Kueue", JobSet.heldByKueue},
-			{"creation", JobSet.heldByCreation}, {"scheduler", JobSet.heldByScheduler}, {"no Jobs", JobSet.heldWithoutJobs},
+			{BlockedQueue, JobSet.heldByQueue}, {BlockedCoverage, JobSet.heldByCoverage}, {BlockedKueue, JobSet.heldByKueue},
+			{BlockedCreation, JobSet.heldByCreation}, {BlockedScheduler, JobSet.heldByScheduler}, {BlockedNoJobs, JobSet.heldWithoutJobs},
 		} {
 			if says := held.by(j); says != "" {
-				return HoldUp{held.kind + " of " + name, says, heldUpFor}
+				return Blocker{held.code, name, says, heldUpFor}
 			}
 		}
 	}
-	return HoldUp{}
+	return Blocker{}
 }
 
 // waitsForQuota tells a JobSet in a queue that Kueue has not let in.

@@ -133,7 +133,7 @@ func TestWhatGoesOnIsNotHeldUp(t *testing.T) {
 			return s
 		},
 	} {
-		if held := change().HeldUp([]string{"train"}); held.Kind != "" {
+		if held := change().HeldUp([]string{"train"}); held.Code != "" {
 			t.Errorf("%s is taken for held up: %+v", name, held)
 		}
 	}
@@ -143,60 +143,60 @@ func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
 	for name, held := range map[string]struct {
 		snapshot func() *Snapshot
 		change   func(s *Snapshot)
-		kind     string
+		code     Code
 		says     []string
 	}{
 		"no JobSet controller, and the Job has failed": {onItsWayJobSet, func(s *Snapshot) { s.jobFailed(); s.away(0, scaledToNone) },
-			"controller of train", []string{"the JobSet controller does no work", "jobset-system/m", "scaled to 0"}},
+			BlockedController, []string{"the JobSet controller does no work", "jobset-system/m", "scaled to 0"}},
 		"no JobSet controller, and the Job is still suspended": {onItsWayJobSet, func(s *Snapshot) { s.Jobs[0].Spec.Suspend = ptr.To(true); s.away(0, "fell over") },
-			"controller of train", []string{"the JobSet controller"}},
+			BlockedController, []string{"the JobSet controller"}},
 		"no JobSet controller, and no Job": {onItsWayJobSet, func(s *Snapshot) { s.Jobs = nil; s.away(0, "fell over") },
-			"controller of train", []string{"the JobSet controller"}},
+			BlockedController, []string{"the JobSet controller"}},
 		"no Kueue, whose webhook keeps a Job from ending": {onItsWayJobSet, func(s *Snapshot) {
 			s.Jobs[0].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue}}
 			s.away(1, scaledToNone)
-		}, "controller of train", []string{"the Kueue controller"}},
-		"no Kueue, and it must be asked": {queuedJobSet, func(s *Snapshot) { s.away(1, scaledToNone) }, "controller of train", []string{"the Kueue controller"}},
+		}, BlockedController, []string{"the Kueue controller"}},
+		"no Kueue, and it must be asked": {queuedJobSet, func(s *Snapshot) { s.away(1, scaledToNone) }, BlockedController, []string{"the Kueue controller"}},
 		"no Kueue, whose webhook is in the way of a pod": {onItsWayJobSet, func(s *Snapshot) {
 			s.Pods = nil
 			s.Events = []Event{{UID: "job", Reason: "FailedCreate", Message: "connection refused"}}
 			s.away(1, scaledToNone)
-		}, "controller of train", []string{"the Kueue controller"}},
-		"no DNS": {onItsWayJobSet, func(s *Snapshot) { s.Unanswered = "no DNS server answers" }, "DNS", []string{"no DNS server answers"}},
-		"no LocalQueue": {queuedJobSet, func(s *Snapshot) { s.LocalQueues = nil }, "queue of train",
+		}, BlockedController, []string{"the Kueue controller"}},
+		"no DNS": {onItsWayJobSet, func(s *Snapshot) { s.Unanswered = "no DNS server answers" }, BlockedDNS, []string{"no DNS server answers"}},
+		"no LocalQueue": {queuedJobSet, func(s *Snapshot) { s.LocalQueues = nil }, BlockedQueue,
 			[]string{"waits in LocalQueue lq, and there is none of that name in ml"}},
 		"a stopped queue": {queuedJobSet, func(s *Snapshot) {
 			s.LocalQueues[0].Status.Conditions = []metav1.Condition{{Type: "Active", Status: metav1.ConditionFalse, Reason: "ClusterQueueIsInactive", Message: "stopped"}}
-		}, "queue of train", []string{"leads to ClusterQueue ml and lets nobody in", "ClusterQueueIsInactive"}},
+		}, BlockedQueue, []string{"leads to ClusterQueue ml and lets nobody in", "ClusterQueueIsInactive"}},
 		"a resource that is not covered": {queuedJobSet, func(s *Snapshot) {
 			s.Workloads[0].Spec.PodSets[0].Template.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("10m")
 			s.reserve(metav1.ConditionFalse, "Pending", "resource cpu unavailable")
-		}, "coverage of train", []string{"its pods ask for cpu, and ClusterQueue ml covers only nvidia.com/gpu"}},
+		}, BlockedCoverage, []string{"its pods ask for cpu, and ClusterQueue ml covers only nvidia.com/gpu"}},
 		"quota that is not free": {queuedJobSet, func(s *Snapshot) {
 			s.reserve(metav1.ConditionFalse, "Pending", "insufficient unused quota, 1 more needed")
 		},
-			"Kueue of train", []string{"Kueue does not let JobSet train in", "1 more needed"}},
+			BlockedKueue, []string{"Kueue does not let JobSet train in", "1 more needed"}},
 		"pods that are refused": {onItsWayJobSet, func(s *Snapshot) {
 			s.Pods = nil
 			s.Events = []Event{{UID: "job", Reason: "FailedCreate", Message: "exceeded quota: few"}}
-		}, "creation of train", []string{"the pods of Job train-worker-0 cannot be created: exceeded quota: few"}},
+		}, BlockedCreation, []string{"the pods of Job train-worker-0 cannot be created: exceeded quota: few"}},
 		"no node with a GPU left": {onItsWayJobSet, func(s *Snapshot) {
 			s.Pods[0].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."}}
-		}, "scheduler of train", []string{"train-worker-0-0-x has no node to run on", "Insufficient nvidia.com/gpu"}},
+		}, BlockedScheduler, []string{"train-worker-0-0-x has no node to run on", "Insufficient nvidia.com/gpu"}},
 		"no Job at all": {onItsWayJobSet, func(s *Snapshot) {
 			s.Jobs = nil
 			s.Events = []Event{{UID: "js", Type: "Warning", Reason: "JobCreationFailed", Message: "jobs is forbidden"}}
-		}, "no Jobs of train", []string{"has made no Job of JobSet train: jobs is forbidden"}},
+		}, BlockedNoJobs, []string{"has made no Job of JobSet train: jobs is forbidden"}},
 	} {
 		s := held.snapshot()
 		held.change(s)
 		found := s.HeldUp([]string{"other", "train"})
-		if found.Kind != held.kind {
-			t.Errorf("%s: kind is %q, not %q (%s)", name, found.Kind, held.kind, found.Says)
+		if found.Code != held.code {
+			t.Errorf("%s: the code is %q, not %q (%s)", name, found.Code, held.code, found.Message)
 		}
 		for _, words := range held.says {
-			if !strings.Contains(found.Says, words) {
-				t.Errorf("%s: %q is not in %q", name, words, found.Says)
+			if !strings.Contains(found.Message, words) {
+				t.Errorf("%s: %q is not in %q", name, words, found.Message)
 			}
 		}
 	}

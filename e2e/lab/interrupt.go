@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -15,7 +16,7 @@ import (
 // the running spec, its cleanup and the reports still to come; a second one ends
 // the program. It is called once the suite runs; stop gives up listening.
 func (w *World) HeedInterrupts() (stop func()) {
-	w.running, w.interrupt = context.WithCancel(context.Background())
+	w.running, w.interrupt = context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -31,7 +32,7 @@ func (w *World) HeedInterrupts() (stop func()) {
 					os.Exit(1)
 				}
 				fmt.Fprintf(os.Stderr, "\nInterrupted (%s): ending. Once more ends at once, without cleaning up.\n", got)
-				w.interrupt()
+				w.interrupt(context.Canceled)
 			}
 		}
 	}()
@@ -44,13 +45,23 @@ func (w *World) HeedInterrupts() (stop func()) {
 // Interrupted tells whether somebody wants the run to end.
 func (w *World) Interrupted() bool { return w.running != nil && w.running.Err() != nil }
 
+// Lose ends the run because another one has the lab now.
+func (w *World) Lose(cause error) {
+	fmt.Fprintf(os.Stderr, "\n%v: ending.\n", cause)
+	w.interrupt(cause)
+}
+
 // EndIfInterrupted ends the suite if somebody wants it to. during says, to end a
 // sentence with, what was being done.
 func (w *World) EndIfInterrupted(during string) {
 	ginkgo.GinkgoHelper()
-	if w.Interrupted() {
-		ginkgo.AbortSuite("The run was interrupted " + during)
+	if !w.Interrupted() {
+		return
 	}
+	if cause := context.Cause(w.running); errors.Is(cause, errLost) {
+		ginkgo.AbortSuite(fmt.Sprintf("%v. It ended %s", cause, during))
+	}
+	ginkgo.AbortSuite("The run was interrupted " + during)
 }
 
 // Heeding returns the context of a spec, which ends with an interrupt too.

@@ -3,21 +3,14 @@ package lab
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/onsi/ginkgo/v2"
-	"github.com/onsi/gomega/types"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
-
-// fieldManager marks in managedFields what this suite applied, so that a later
-// run knows its own leavings from a learner's work.
-const fieldManager = "gsb-jobset-e2e"
 
 // A Learner does what the lab text tells a learner to do. Each deed fails the
 // running spec itself, with the story of what was there.
@@ -25,7 +18,7 @@ type Learner struct {
 	world *World
 	// story is what a failure's story begins with: which step or mistake this
 	// is, and what it is about.
-	story  func(verdict string, snapshot *Snapshot) Story
+	story  func(failure Failure, snapshot *Snapshot) Story
 	folder string // the fixtures that its manifests are in
 	// evidence is where the rest of a failure's story lies.
 	evidence string
@@ -36,7 +29,7 @@ func (me *Learner) Save(manifest string) {
 	ginkgo.GinkgoHelper()
 	content := me.manifest(manifest)
 	if err := me.world.writeFile(manifest, content); err != nil {
-		me.fail(notDone+err.Error(), outcome{})
+		me.fail(notDone, outcome{refusals: []*Refusal{because(WorkDirUnwritable, err.Error())}})
 	}
 }
 
@@ -44,7 +37,7 @@ func (me *Learner) Save(manifest string) {
 func (me *Learner) Apply(ctx context.Context, manifest string) {
 	ginkgo.GinkgoHelper()
 	if err := me.apply(ctx, manifest, me.manifest(manifest)); err != nil {
-		me.fail(notDone+fmt.Sprintf("kubectl apply -f %s was refused by the cluster: %v", manifest, err), me.world.glance(ctx))
+		me.refused(notDone, because(ApplyRefused, fmt.Sprintf("kubectl apply -f %s was refused by the cluster: %v", manifest, err)), me.world.glance(ctx))
 	}
 }
 
@@ -53,24 +46,27 @@ func (me *Learner) apply(ctx context.Context, name string, content []byte) error
 	ginkgo.GinkgoHelper()
 	var object unstructured.Unstructured
 	if err := yaml.Unmarshal(content, &object.Object); err != nil {
-		me.fail(notDone+fmt.Sprintf("the fixture %s is not YAML: %v", name, err), outcome{})
+		me.refused(notDone, because(FixtureUnreadable, fmt.Sprintf("the fixture %s is not YAML: %v", name, err)), outcome{})
 	}
 	// An interrupt does not cut it off: the API server might make the JobSet all the
 	// same, after the cleanup has looked what there is.
 	within, cancel := brief(context.WithoutCancel(ctx))
 	defer cancel()
-	return me.world.client.Apply(within, client.ApplyConfigurationFromUnstructured(&object),
-		client.FieldOwner(fieldManager), client.ForceOwnership)
+	return me.world.applyMarked(within, &object)
 }
 
-// WaitUntil waits until every judgement of the JobSet holds.
-func (me *Learner) WaitUntil(ctx context.Context, jobSet string, judgements ...types.GomegaMatcher) {
+// WaitUntil waits until every matcher holds of the JobSet.
+func (me *Learner) WaitUntil(ctx context.Context, jobSet string, matchers ...Matcher[JobSet]) {
 	ginkgo.GinkgoHelper()
-	end := me.world.await(ctx, []string{jobSet}, func(s *Snapshot) string {
-		return firstRefusal(s.JobSet(jobSet), judgements)
+	end := me.world.await(ctx, []string{jobSet}, func(s *Snapshot) []*Refusal {
+		c := &Check{}
+		for _, matcher := range matchers {
+			Expect(c, s.JobSet(jobSet), matcher)
+		}
+		return c.Refusals
 	})
 	if !end.held {
-		me.fail(notDone+end.refusal, end)
+		me.fail(notDone, end)
 	}
 }
 
@@ -81,7 +77,7 @@ func (me *Learner) Exec(ctx context.Context, jobSet, role string, index int, com
 	ginkgo.GinkgoHelper()
 	out, end := me.exec(ctx, jobSet, role, index, command)
 	if !end.held {
-		me.fail(notDone+end.refusal, end)
+		me.fail(notDone, end)
 	}
 	return out
 }
@@ -89,13 +85,13 @@ func (me *Learner) Exec(ctx context.Context, jobSet, role string, index int, com
 // Ask runs a command like Exec, again and again until what it prints stands the
 // judgement, and returns that. The exit status is not judged: busybox's nslookup
 // exits 1 where one of two questions has no answer.
-func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stands func(*Snapshot) types.GomegaMatcher, command ...string) string {
+func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stands func(*Snapshot) Matcher[File], command ...string) string {
 	ginkgo.GinkgoHelper()
 	var out string
-	end := me.world.await(ctx, []string{jobSet}, func(s *Snapshot) string {
+	end := me.world.await(ctx, []string{jobSet}, func(s *Snapshot) []*Refusal {
 		pod := s.JobSet(jobSet).PodAt(role, index)
 		if r := pod.absent(); r != nil {
-			return r.String()
+			return []*Refusal{r}
 		}
 		within, cancel := brief(ctx)
 		defer cancel()
@@ -105,13 +101,15 @@ func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stan
 			s.Unanswered = fmt.Sprintf("no DNS server answers pod %s: what it asks, or the answer, is dropped on the way, "+
 				"or kube-dns has no ready endpoint", pod.live.Name)
 		} else if err != nil && !ranAndFailed(err) {
-			return err.Error()
+			return []*Refusal{because(CommandFailed, err.Error())}
 		}
 		answer := File{Name: "what it printed", Text: plain(out), Written: true}
-		return firstRefusal(answer, []types.GomegaMatcher{stands(s)})
+		c := &Check{}
+		Expect(c, answer, stands(s))
+		return c.Refusals
 	})
 	if !end.held {
-		me.fail(notDone+end.refusal, end)
+		me.fail(notDone, end)
 	}
 	return out
 }
@@ -123,14 +121,14 @@ func (me *Learner) exec(ctx context.Context, jobSet, role string, index int, com
 	}
 	pod := end.last.JobSet(jobSet).PodAt(role, index)
 	if r := pod.absent(); r != nil {
-		end.refusal = r.String()
+		end.refusals = []*Refusal{r}
 		return "", end
 	}
 	within, cancel := brief(ctx)
 	defer cancel()
 	out, err := me.world.exec(within, pod.live, command...)
 	if err != nil {
-		end.refusal = err.Error()
+		end.refusals = []*Refusal{because(CommandFailed, err.Error())}
 		return out, end
 	}
 	end.held = true
@@ -142,7 +140,7 @@ func (me *Learner) Look(ctx context.Context) *Snapshot {
 	ginkgo.GinkgoHelper()
 	end := me.world.glance(ctx)
 	if end.last == nil {
-		me.fail(notDone+end.refusal, end)
+		me.fail(notDone, end)
 	}
 	return end.last
 }
@@ -159,8 +157,18 @@ func (me *Learner) Write(name, format string, values ...any) {
 	var content bytes.Buffer
 	fmt.Fprintf(&content, format, values...)
 	if err := me.world.writeFile(name, content.Bytes()); err != nil {
-		me.fail(notDone+err.Error(), outcome{})
+		me.fail(notDone, outcome{refusals: []*Refusal{because(WorkDirUnwritable, err.Error())}})
 	}
+}
+
+// WriteJSON writes a file of JSON into the work directory.
+func (me *Learner) WriteJSON(name string, value any) {
+	ginkgo.GinkgoHelper()
+	content, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		me.refused(notDone, because(FixtureUnreadable, fmt.Sprintf("%s cannot be written as JSON: %v", name, err)), outcome{})
+	}
+	me.Write(name, "%s\n", content)
 }
 
 func (me *Learner) manifest(name string) []byte {
@@ -172,29 +180,26 @@ func (me *Learner) fixture(path string) []byte {
 	ginkgo.GinkgoHelper()
 	content, err := me.world.fixture(path)
 	if err != nil {
-		me.fail(notDone+err.Error(), outcome{})
+		me.fail(notDone, outcome{refusals: []*Refusal{because(WorkDirUnwritable, err.Error())}})
 	}
 	return content
 }
 
-// How the verdict on a step begins whose Check refuses, and on one whose deed
-// cannot be done.
-const (
-	notPassed = "is not passed: "
-	notDone   = "cannot be done: "
-)
-
-// bare is a verdict without such a beginning.
-func bare(verdict string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(verdict, notPassed), notDone)
+// refused fails the spec for one reason, whatever the snapshot of end was taken for.
+func (me *Learner) refused(stage string, why *Refusal, end outcome) {
+	ginkgo.GinkgoHelper()
+	end.refusals = []*Refusal{why}
+	me.fail(stage, end)
 }
 
-// fail tells the story of a deed or a judgement that failed, and fails the spec.
-func (me *Learner) fail(verdict string, end outcome) {
+// fail reports the failure as data and as text, and fails the spec.
+func (me *Learner) fail(stage string, end outcome) {
 	ginkgo.GinkgoHelper()
-	me.world.EndIfInterrupted(strings.TrimSuffix("while waiting: "+bare(firstLine(verdict)), ": ") + ".")
-	story := me.story(verdict, end.last)
-	story.Waited, story.DeadEnd, story.Evidence = end.waited, end.deadEnd, me.evidence
+	failure := newFailure(stage, end)
+	me.world.EndIfInterrupted(strings.TrimSuffix("while waiting: "+firstLine(failure.EN), ".") + ".")
+	failure.report()
+	story := me.story(failure, end.last)
+	story.Evidence = me.evidence
 	ginkgo.Fail(story.String())
 }
 
@@ -202,33 +207,7 @@ func (me *Learner) fail(verdict string, end outcome) {
 func (w *World) glance(ctx context.Context) outcome {
 	snapshot, err := w.Look(ctx)
 	if err != nil {
-		return outcome{refusal: "The lab could not be looked at: " + err.Error()}
+		return outcome{refusals: []*Refusal{because(LabUnreadable, "The lab could not be looked at: "+err.Error())}}
 	}
 	return outcome{last: snapshot}
-}
-
-// writeFile writes into the work directory and notes that the file is ours.
-func (w *World) writeFile(name string, content []byte) error {
-	path := filepath.Join(w.Settings.WorkDir, name)
-	if err := w.ledger().note(path, content); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		return fmt.Errorf("writing into the work directory: %w", err)
-	}
-	return nil
-}
-
-// firstRefusal returns why the first judgement that does not hold does not.
-func firstRefusal(actual any, judgements []types.GomegaMatcher) string {
-	for _, matcher := range judgements {
-		holds, err := matcher.Match(actual)
-		if err != nil {
-			return err.Error()
-		}
-		if !holds {
-			return matcher.FailureMessage(actual)
-		}
-	}
-	return ""
 }

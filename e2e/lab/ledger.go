@@ -18,7 +18,9 @@ type ledger struct {
 	path string
 }
 
-func (w *World) ledger() ledger { return ledger{filepath.Join(w.Settings.Reports, "written.json")} }
+func (w *World) ledger() ledger { return ledger{filepath.Join(w.Settings.Reports, ledgerName)} }
+
+const ledgerName = "written.json"
 
 func (l ledger) read() (map[string]string, error) {
 	content, err := os.ReadFile(l.path)
@@ -32,18 +34,29 @@ func (l ledger) read() (map[string]string, error) {
 	if err := json.Unmarshal(content, &written); err != nil {
 		return nil, fmt.Errorf("%s should tell which files an earlier run wrote, and cannot be read: %w; remove it", l.path, err)
 	}
+	if written == nil { // the file says null
+		written = map[string]string{}
+	}
 	return written, nil
 }
 
 func (l ledger) write(written map[string]string) error {
 	content, err := json.MarshalIndent(written, "", "  ")
 	if err == nil {
-		err = os.WriteFile(l.path, append(content, '\n'), 0o644)
+		err = replaceFile(l.path, append(content, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("noting which files this run writes: %w", err)
 	}
 	return nil
+}
+
+// key is what the ledger calls a path, from wherever a run was started.
+func key(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		return absolute
+	}
+	return path
 }
 
 // note tells the ledger of a file before it is written: a run that is killed in
@@ -53,12 +66,12 @@ func (l ledger) note(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	written[path] = digest(content)
+	written[key(path)] = digest(content)
 	return l.write(written)
 }
 
-// strangers names those of the paths that exist and that this suite did not
-// write, or that were changed since.
+// strangers names those of the paths where something is that this suite did not
+// write, or that was changed since.
 func (l ledger) strangers(paths []string) ([]string, error) {
 	written, err := l.read()
 	if err != nil {
@@ -66,34 +79,36 @@ func (l ledger) strangers(paths []string) ([]string, error) {
 	}
 	var strangers []string
 	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+		sum, there, err := digestAt(path)
 		if err != nil {
-			return nil, fmt.Errorf("reading the work directory: %w", err)
+			return nil, err
 		}
-		if written[path] != digest(content) {
+		if there && (sum == "" || written[key(path)] != sum) {
 			strangers = append(strangers, path)
 		}
 	}
 	return strangers, nil
 }
 
-// clear removes those of the paths that this suite wrote.
+// clear removes those of the paths that this suite wrote and nobody changed since.
 func (l ledger) clear(paths []string) error {
 	written, err := l.read()
 	if err != nil {
 		return err
 	}
 	for _, path := range paths {
-		if _, ours := written[path]; !ours {
+		noted, ours := written[key(path)]
+		if !ours {
 			continue
 		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		sum, there, err := digestAt(path)
+		if err == nil && there && sum == noted {
+			err = os.Remove(path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing what an earlier run wrote: %w", err)
 		}
-		delete(written, path)
+		delete(written, key(path))
 	}
 	return l.write(written)
 }

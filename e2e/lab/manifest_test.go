@@ -36,16 +36,16 @@ func TestAManifestThatSaysTooLittle(t *testing.T) {
 		snapshot := &Snapshot{Namespace: "ml", GPUResource: "nvidia.com/gpu", JobSets: []jobsetv1.JobSet{live},
 			Files: map[string]string{"train.yaml": wrong.file, "whole.yaml": whole}}
 		judge := BeTheManifestOf(snapshot.JobSet("train"))
-		if holds, err := judge.Match(snapshot.File("whole.yaml")); err != nil || !holds {
-			t.Fatalf("the fixture itself is refused: %v\n%s", err, judge.FailureMessage(snapshot.File("whole.yaml")))
+		if refusal := judge(snapshot.File("whole.yaml")); refusal != nil {
+			t.Fatalf("the fixture itself is refused: %s", refusal)
 		}
-		file := snapshot.File("train.yaml")
-		if holds, err := judge.Match(file); err != nil || holds {
-			t.Errorf("%s: passed (%v)", what, err)
+		refusal := judge(snapshot.File("train.yaml"))
+		if refusal == nil {
+			t.Errorf("%s: passed", what)
 			continue
 		}
-		if message := judge.FailureMessage(file); !strings.Contains(message, wrong.path+" differs.") && wrong.path != "" {
-			t.Errorf("%s is told as:\n%s", what, message)
+		if refusal.Code != ManifestDiffers && wrong.path != "" || wrong.path != "" && refusal.Rows[0].What != wrong.path {
+			t.Errorf("%s is reported as:\n%s", what, refusal)
 		}
 	}
 }

@@ -5,21 +5,18 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/onsi/gomega/types"
 )
 
 // AllBeOfAttempt judges that every present pod belongs to this restart attempt
 // and did not already live in another one.
-func AllBeOfAttempt(wanted int) types.GomegaMatcher {
-	return judgement(func(p Pods) *Refusal {
+func AllBeOfAttempt(wanted int) Matcher[Pods] {
+	return func(p Pods) *Refusal {
 		if r := p.of.absent(); r != nil {
 			return r
 		}
 		if len(p.items) == 0 {
-			return refuse(tell("JobSet %s 에 떠 있는 파드가 없는데, 새 시도(restart-attempt)의 파드가 떠 있어야 합니다.",
-				"JobSet %s has no pod; pods of the new attempt (restart-attempt) should be up.", p.of.Name),
-				"JobSet %s has no pod, so none of attempt %d.", p.of.Name, wanted).with("pods", "at least 1", 0)
+			return refuse(NoPod, tell("JobSet %s 에 떠 있는 파드가 없는데, 새 시도(restart-attempt)의 파드가 떠 있어야 합니다.",
+				"JobSet %s has no pod; pods of the new attempt (restart-attempt) should be up.", p.of.Name)).with("pods", "at least 1", 0)
 		}
 		var old []string
 		var rows []Row
@@ -39,19 +36,18 @@ func AllBeOfAttempt(wanted int) types.GomegaMatcher {
 		if len(old) == 0 {
 			return nil
 		}
-		refusal := refuse(tell("JobSet %s 의 파드 가운데 %d개가 이전 시도의 파드인데(%s), 떠 있는 파드는 모두 새 시도(restart-attempt)의 파드여야 합니다.",
+		refusal := refuse(PodOfOtherAttempt, tell("JobSet %s 의 파드 가운데 %d개가 이전 시도의 파드인데(%s), 떠 있는 파드는 모두 새 시도(restart-attempt)의 파드여야 합니다.",
 			"JobSet %s has %d of its pods of another attempt (%s); all that are up should be of the new one (restart-attempt).",
-			p.of.Name, len(old), strings.Join(old, ", ")), "JobSet %s is at restart attempt %d, but %s of another one: %s.",
-			p.of.Name, wanted, isAre(len(old), "pod"), strings.Join(old, ", "))
+			p.of.Name, len(old), strings.Join(old, ", ")))
 		refusal.Rows = rows
 		return refusal
-	})
+	}
 }
 
 // HaveNeverHadAPod judges, by all that was seen since before the step and by
 // the Job controller's events, that no pod of the JobSet ever existed.
-func HaveNeverHadAPod() types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func HaveNeverHadAPod() Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		if r := j.absent(); r != nil {
 			return r
 		}
@@ -73,14 +69,14 @@ func HaveNeverHadAPod() types.GomegaMatcher {
 		if len(pods) == 0 {
 			return nil
 		}
-		refusal := refuse(tell("JobSet %s 의 파드가 %d개 떴거나 뜬 적이 있는데, 한 파드도 뜨지 않아야 합니다.",
-			"JobSet %s has, or has had, pods (%d of them); not one should start.", j.Name, len(pods)), "JobSet %s must not start a single pod, and %s seen.", j.Name, wasWere(len(pods), "pod"))
+		refusal := refuse(PodExisted, tell("JobSet %s 의 파드가 %d개 떴거나 뜬 적이 있는데, 한 파드도 뜨지 않아야 합니다.",
+			"JobSet %s has, or has had, pods (%d of them); not one should start.", j.Name, len(pods)))
 		refusal.with("pods ever seen", 0, len(pods))
 		for _, name := range slices.Sorted(maps.Keys(pods)) {
 			refusal.with(name, "never there", pods[name])
 		}
 		return refusal
-	})
+	}
 }
 
 // podsCreatedByEvents finds the pods that Jobs of the JobSet tell of having

@@ -4,8 +4,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-
-	"github.com/onsi/gomega/types"
 )
 
 // An answer is one address that a lookup gave, and the name that it gave it
@@ -74,8 +72,8 @@ func host(name string) string { return strings.ToLower(strings.TrimSuffix(name, 
 
 // AnswerWithAddressOf judges that a lookup asked for the pod by its full name
 // and was answered with the pod's present IP.
-func AnswerWithAddressOf(pod Pod) types.GomegaMatcher {
-	return judgement(func(f File) *Refusal {
+func AnswerWithAddressOf(pod Pod) Matcher[File] {
+	return func(f File) *Refusal {
 		if r := pod.absent(); r != nil {
 			return r
 		}
@@ -87,41 +85,36 @@ func AnswerWithAddressOf(pod Pod) types.GomegaMatcher {
 			right = append(right, ip.IP)
 		}
 		if len(right) == 0 {
-			return refuse(tell("파드 %s 에 아직 IP 가 없어서 %s 파일의 답과 견줄 수 없습니다.",
-				"Pod %s has no IP yet to compare the answer in %s with.", pod.live.Name, f.Name),
-				"Pod %s has no IP yet.", pod.live.Name).with("pod IP", "one", podState(pod.live))
+			return refuse(PodHasNoIP, tell("파드 %s 에 아직 IP 가 없어서 %s 파일의 답과 견줄 수 없습니다.",
+				"Pod %s has no IP yet to compare the answer in %s with.", pod.live.Name, f.Name)).with("pod IP", "one", podState(pod.live))
 		}
 		answers := answersIn(f.Text)
 		if len(answers) == 0 {
 			if complaint := complaintIn(f.Text); complaint != "" {
-				return refuse(tell("%s 에 담긴 조회는 그런 이름이 없다는 답을 받았는데, 끝까지 다 적은 리더 파드의 이름으로 물어야 합니다.",
-					"The lookup in %s was told that there is no such name; the lab asks for the leader pod's name, written out to its end.", f.Name),
-					"The lookup in %s found no such name.", f.Name).
+				return refuse(LookupNameNotFound, tell("%s 에 담긴 조회는 그런 이름이 없다는 답을 받았는데, 끝까지 다 적은 리더 파드의 이름으로 물어야 합니다.",
+					"The lookup in %s was told that there is no such name; the lab asks for the leader pod's name, written out to its end.", f.Name)).
 					with("name", pod.fullName(), complaint).with("address", list(right), "none")
 			}
-			return refuse(tell("%s 에 조회의 답이 보이지 않는데, 리더 파드의 IP 가 나와야 합니다.",
-				"There is no answer of a lookup in %s; the leader pod's IP should be there.", f.Name),
-				"The lookup in %s has no answer.", f.Name).
+			return refuse(LookupNoAnswer, tell("%s 에 조회의 답이 보이지 않는데, 리더 파드의 IP 가 나와야 합니다.",
+				"There is no answer of a lookup in %s; the leader pod's IP should be there.", f.Name)).
 				with("name", pod.fullName(), f.quote()).with("address", list(right), "none")
 		}
 		for _, answer := range answers {
 			address := answer.address.String()
 			switch {
 			case answer.name != "" && answer.name != pod.fullName():
-				return refuse(tell("%s 에 담긴 조회가 물은 이름은 %s 인데, 리더 파드의 이름을 끝까지 다 적어 물어야 합니다.",
-					"The lookup in %s asked for %s; the lab asks for the leader pod's name, written out to its end.", f.Name, answer.name),
-					"The lookup in %s asked for %s, which is not the full name of the %s pod.", f.Name, answer.name, pod.role).
+				return refuse(LookupOtherName, tell("%s 에 담긴 조회가 물은 이름은 %s 인데, 리더 파드의 이름을 끝까지 다 적어 물어야 합니다.",
+					"The lookup in %s asked for %s; the lab asks for the leader pod's name, written out to its end.", f.Name, answer.name)).
 					with("name", pod.fullName(), answer.name).with("address", list(right), address)
 			case !slices.Contains(right, address):
 				whose := pod.of.whose(address)
 				words := tell("%s 에 나온 IP 는 "+whose.KO+"인데, 지금 떠 있는 리더 파드의 IP 가 나와야 합니다.",
 					"The IP in %s is "+whose.EN+"; the IP of the leader pod that runs now should be there.", f.Name)
-				return refuse(words, "The lookup in %s was answered with %s, which is %s; the %s pod has %s.", f.Name, address,
-					whose.EN, pod.role, list(right)).with("address", list(right), address)
+				return refuse(LookupOtherAddress, words).with("address", list(right), address)
 			}
 		}
 		return nil
-	})
+	}
 }
 
 // complaintIn is the line in which a lookup says that there is no such name.

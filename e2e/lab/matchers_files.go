@@ -5,13 +5,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/onsi/gomega/types"
 )
 
 // Say judges that a file has one line key=number with this number.
-func Say(key string, wanted int) types.GomegaMatcher {
-	return judgement(func(f File) *Refusal {
+func Say(key string, wanted int) Matcher[File] {
+	return func(f File) *Refusal {
 		if r := f.unwritten(); r != nil {
 			return r
 		}
@@ -24,32 +22,28 @@ func Say(key string, wanted int) types.GomegaMatcher {
 		}
 		line := fmt.Sprintf("%s=%d", key, wanted)
 		if len(values) == 0 {
-			return refuse(tell("%s 파일에 %s= 로 적은 줄이 없습니다.", "The file %s has no line %s=.", f.Name, key),
-				"The file %s has no line %s=.", f.Name, key).with(f.Name, line, f.quote())
+			return refuse(KeyMissing, tell("%s 파일에 %s= 로 적은 줄이 없습니다.", "The file %s has no line %s=.", f.Name, key)).with(f.Name, line, f.quote())
 		}
 		if len(slices.Compact(values)) > 1 {
-			return refuse(tell("%s 파일에 %s= 줄이 여럿이고 값이 서로 다릅니다.", "The file %s says %s= more than once, and not the same.", f.Name, key),
-				"The file %s says %s= more than once, and not the same.", f.Name, key).with(f.Name, line, f.quote())
+			return refuse(KeyContradictory, tell("%s 파일에 %s= 줄이 여럿이고 값이 서로 다릅니다.", "The file %s says %s= more than once, and not the same.", f.Name, key)).with(f.Name, line, f.quote())
 		}
 		found, err := strconv.Atoi(values[0])
 		if err != nil {
-			return refuse(tell("%s 파일의 %s= 뒤에 숫자가 아닌 것이 적혀 있습니다.", "What the file %s has behind %s= is not a number.", f.Name, key),
-				"The file %s gives %q for %s, which is not a number.", f.Name, values[0], key).with(f.Name, line, f.quote())
+			return refuse(ValueNotANumber, tell("%s 파일의 %s= 뒤에 숫자가 아닌 것이 적혀 있습니다.", "What the file %s has behind %s= is not a number.", f.Name, key)).with(f.Name, line, f.quote())
 		}
 		if found != wanted {
-			return refuse(tell("%s 파일의 %s=%d 줄이 지금 클러스터의 값과 다릅니다.",
-				"The file %s says %s=%d, which is not what the cluster says now.", f.Name, key, found),
-				"The file %s says %s=%d; the cluster says %d.", f.Name, key, found, wanted).
+			return refuse(ValueOutdated, tell("%s 파일의 %s=%d 줄이 지금 클러스터의 값과 다릅니다.",
+				"The file %s says %s=%d, which is not what the cluster says now.", f.Name, key, found)).
 				with(key, fmt.Sprintf("%d (the cluster's)", wanted), fmt.Sprintf("%d (the file's)", found))
 		}
 		return nil
-	})
+	}
 }
 
 // HoldLabelsOf judges that a file has exactly these labels of the pod, one line
 // key=value each, in any order.
-func HoldLabelsOf(pod Pod, keys ...string) types.GomegaMatcher {
-	return judgement(func(f File) *Refusal {
+func HoldLabelsOf(pod Pod, keys ...string) Matcher[File] {
+	return func(f File) *Refusal {
 		if r := pod.absent(); r != nil {
 			return r
 		}
@@ -58,25 +52,21 @@ func HoldLabelsOf(pod Pod, keys ...string) types.GomegaMatcher {
 		}
 		pairs, others := f.pairs()
 		if len(others) > 0 {
-			return refuse(tell("%s 파일에 키=값 모양이 아닌 줄이 있습니다.", "The file %s has a line that is not key=value.", f.Name),
-				"The file %s has a line that is not key=value.", f.Name).with("line", "key=value", others[0])
+			return refuse(LineMalformed, tell("%s 파일에 키=값 모양이 아닌 줄이 있습니다.", "The file %s has a line that is not key=value.", f.Name)).with("line", "key=value", others[0])
 		}
 		written := map[string]string{}
 		for _, p := range pairs {
 			if _, twice := written[p.key]; twice {
-				return refuse(tell("%s 파일에 키 %s 줄이 두 번 나옵니다.", "The file %s has the key %s twice.", f.Name, p.key),
-					"The file %s has the key %s twice.", f.Name, p.key).with("lines", len(keys), len(pairs))
+				return refuse(KeyTwice, tell("%s 파일에 키 %s 줄이 두 번 나옵니다.", "The file %s has the key %s twice.", f.Name, p.key)).with("lines", len(keys), len(pairs))
 			}
 			written[p.key] = p.value
 			if twin := sameName(keys, p.key); twin != "" {
-				return refuse(tell("%s 파일의 키 %s 의 접두사가 파드에 붙은 라벨의 접두사와 다릅니다.",
-					"The file %s has the key %s, whose prefix is not that of the pod's label.", f.Name, p.key),
-					"The file %s has the key %s; the pod's label is %s.", f.Name, p.key, twin).with("key", twin, p.key)
+				return refuse(KeyPrefixWrong, tell("%s 파일의 키 %s 의 접두사가 파드에 붙은 라벨의 접두사와 다릅니다.",
+					"The file %s has the key %s, whose prefix is not that of the pod's label.", f.Name, p.key)).with("key", twin, p.key)
 			}
 			if !slices.Contains(keys, p.key) {
-				return refuse(tell("%s 파일에 키 %s 줄이 있는데, 실습에서 적을 라벨 %d개에 들지 않습니다.",
-					"The file %s has the key %s, which is not one of the %d labels that the lab asks for.", f.Name, p.key, len(keys)),
-					"The file %s has the key %s, which is not one of the %d that the lab asks for.", f.Name, p.key, len(keys)).
+				return refuse(KeyUnexpected, tell("%s 파일에 키 %s 줄이 있는데, 실습에서 적을 라벨 %d개에 들지 않습니다.",
+					"The file %s has the key %s, which is not one of the %d labels that the lab asks for.", f.Name, p.key, len(keys))).
 					with("keys", strings.Join(keys, ", "), p.key)
 			}
 		}
@@ -84,18 +74,16 @@ func HoldLabelsOf(pod Pod, keys ...string) types.GomegaMatcher {
 			value, there := written[key]
 			switch {
 			case !there:
-				return refuse(tell("%s 파일에 키 %s 줄이 없습니다.", "The file %s lacks the key %s.", f.Name, key),
-					"The file %s lacks the key %s.", f.Name, key).with("keys", len(keys), len(pairs))
+				return refuse(KeyMissing, tell("%s 파일에 키 %s 줄이 없습니다.", "The file %s lacks the key %s.", f.Name, key)).with("keys", len(keys), len(pairs))
 			case value != pod.Label(key):
-				return refuse(tell("%[1]s 파일의 %[2]s=%[3]s 줄이 완료 인덱스가 %[5]d 인 %[4]s 파드에 붙은 값과 다릅니다.",
+				return refuse(LabelValueWrong, tell("%[1]s 파일의 %[2]s=%[3]s 줄이 완료 인덱스가 %[5]d 인 %[4]s 파드에 붙은 값과 다릅니다.",
 					"The file %[1]s says %[2]s=%[3]s, which is not what the %[4]s pod of completion index %[5]d carries.",
-					f.Name, key, value, pod.role, pod.index),
-					"The file %s gives %s=%s; pod %s carries %s.", f.Name, key, value, pod.live.Name, pod.Label(key)).
+					f.Name, key, value, pod.role, pod.index)).
 					with(key, pod.Label(key), value)
 			}
 		}
 		return nil
-	})
+	}
 }
 
 // sameName finds the key that differs from a wrong one in its prefix alone.
@@ -114,8 +102,8 @@ func sameName(keys []string, wrong string) string {
 // it. A message that the Workload carried earlier counts too, since its numbers
 // follow what the rest of the queue does. The bare word of the reason field does
 // only where it tells more than that the Workload waits.
-func CarryReasonOf(workload Workload) types.GomegaMatcher {
-	return judgement(func(f File) *Refusal {
+func CarryReasonOf(workload Workload) Matcher[File] {
+	return func(f File) *Refusal {
 		if r := workload.absent(); r != nil {
 			return r
 		}
@@ -124,9 +112,8 @@ func CarryReasonOf(workload Workload) types.GomegaMatcher {
 		}
 		reasons := workload.reasons()
 		if len(reasons) == 0 {
-			return refuse(tell("JobSet %s 의 Workload 에 아직 사유가 없어서 %s 파일과 견줄 수 없습니다.",
-				"Kueue has given no reason for JobSet %s yet to compare %s with.", workload.of.Name, f.Name),
-				"Kueue has given no reason for JobSet %s that %s could carry.", workload.of.Name, f.Name)
+			return refuse(ReasonNotYetGiven, tell("JobSet %s 의 Workload 에 아직 사유가 없어서 %s 파일과 견줄 수 없습니다.",
+				"Kueue has given no reason for JobSet %s yet to compare %s with.", workload.of.Name, f.Name))
 		}
 		text := oneLine(f.Text)
 		for _, reason := range reasons {
@@ -140,11 +127,10 @@ func CarryReasonOf(workload Workload) types.GomegaMatcher {
 		if reserved != nil && tellsWhy(reserved.Reason) && slices.Contains(strings.FieldsFunc(text, notALetter), reserved.Reason) {
 			return nil
 		}
-		return refuse(tell("%s 파일의 내용이 JobSet %s 의 Workload 에 적힌 사유와 다릅니다.",
-			"The file %s does not carry the reason that the Workload of JobSet %s gives.", f.Name, workload.of.Name),
-			"The file %s does not carry the reason of the Workload of JobSet %s.", f.Name, workload.of.Name).
+		return refuse(ReasonNotInFile, tell("%s 파일의 내용이 JobSet %s 의 Workload 에 적힌 사유와 다릅니다.",
+			"The file %s does not carry the reason that the Workload of JobSet %s gives.", f.Name, workload.of.Name)).
 			with("reason", reasons[0], f.quote())
-	})
+	}
 }
 
 func tellsWhy(reason string) bool { return reason != "Pending" && reason != "Waiting" }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onsi/gomega/types"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -14,8 +13,8 @@ import (
 
 // HaveRoles judges that a JobSet has these replicatedJobs and no other, in any
 // order.
-func HaveRoles(wanted ...string) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func HaveRoles(wanted ...string) Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		if r := j.absent(); r != nil {
 			return r
 		}
@@ -26,24 +25,23 @@ func HaveRoles(wanted ...string) types.GomegaMatcher {
 		if slices.Equal(slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(wanted))) {
 			return nil
 		}
-		return refuse(tell("JobSet %s 의 역할이 %s 인데, 실습의 역할은 %s 입니다.", "JobSet %s has the roles %s; the lab asks for %s.",
-			j.Name, list(found), list(wanted)), "JobSet %s has the roles %s; the lab wants %s.", j.Name, list(found), list(wanted)).
+		return refuse(RolesWrong, tell("JobSet %s 의 역할이 %s 인데, 실습의 역할은 %s 입니다.", "JobSet %s has the roles %s; the lab asks for %s.",
+			j.Name, list(found), list(wanted))).
 			with("replicatedJobs", list(wanted), list(found))
-	})
+	}
 }
 
 // HaveOneJobOf judges that a role is one Job of this many pods.
-func HaveOneJobOf(pods int32) types.GomegaMatcher {
-	return judgement(func(r ReplicatedJob) *Refusal {
+func HaveOneJobOf(pods int32) Matcher[ReplicatedJob] {
+	return func(r ReplicatedJob) *Refusal {
 		if refusal := r.absent(); refusal != nil {
 			return refusal
 		}
 		job := r.fields.Template.Spec
 		if job.Completions == nil && ptr.Deref(job.CompletionMode, batchv1.IndexedCompletion) == batchv1.IndexedCompletion {
 			// JobSet's default is Indexed, and the API server takes no such Job without completions.
-			return refuse(tell("JobSet %s 의 %s 역할에 완료해야 할 파드 수가 적혀 있지 않아 Job 이 만들어지지 않습니다.",
-				"JobSet %s has a role %s that does not say how many pods must complete, so its Job cannot be made.", r.of.Name, r.Name),
-				"Role %s of JobSet %s has no completions, and without them its Job cannot be made.", r.Name, r.of.Name).
+			return refuse(CompletionsMissing, tell("JobSet %s 의 %s 역할에 완료해야 할 파드 수가 적혀 있지 않아 Job 이 만들어지지 않습니다.",
+				"JobSet %s has a role %s that does not say how many pods must complete, so its Job cannot be made.", r.of.Name, r.Name)).
 				with("completions (pods in all)", pods, "none")
 		}
 		parallelism := ptr.Deref(job.Parallelism, 1)
@@ -52,28 +50,25 @@ func HaveOneJobOf(pods int32) types.GomegaMatcher {
 			return nil
 		}
 		found := Words{KO: fmt.Sprintf("Job %d벌, 파드 %d개", r.fields.Replicas, parallelism), EN: jobsOf(r.fields.Replicas, parallelism)}
-		sentence := fmt.Sprintf("Role %s of JobSet %s is %s; the lab wants %s.", r.Name, r.of.Name,
-			jobsOf(r.fields.Replicas, parallelism), jobsOf(1, pods))
 		if parallelism != completions {
 			found.KO = fmt.Sprintf("Job %d벌, 파드가 동시에 %d개씩 모두 %d개", r.fields.Replicas, parallelism, completions)
 			found.EN += fmt.Sprintf(" at once and %d in all", completions)
-			sentence = fmt.Sprintf("Role %s of JobSet %s runs %d of %s at once; the lab wants %s at once.", r.Name, r.of.Name,
-				parallelism, times(int(completions), "pod"), times(int(pods), "pod"))
 		}
 		if r.fields.Replicas > 1 && parallelism == completions {
 			found.KO += "씩"
 		}
-		return refuse(tell("JobSet %s 의 %s 역할이 "+found.KO+"인데, Job 1벌, 파드 %d개여야 합니다.",
-			"JobSet %s has "+found.EN+" in role %s; the lab asks for 1 Job of %d.", r.of.Name, r.Name, pods), "%s", sentence).
+		return refuse(PodCountWrong, Words{
+			KO: fmt.Sprintf("JobSet %s 의 %s 역할이 %s인데, Job 1벌, 파드 %d개여야 합니다.", r.of.Name, r.Name, found.KO, pods),
+			EN: fmt.Sprintf("JobSet %s has %s in role %s; the lab asks for 1 Job of %d.", r.of.Name, found.EN, r.Name, pods)}).
 			with("replicas (Jobs)", 1, r.fields.Replicas).
 			with("parallelism (pods at once)", pods, parallelism).
 			with("completions (pods in all)", pods, completions)
-	})
+	}
 }
 
 // AskForGPUs judges how many GPUs each pod of a role asks for.
-func AskForGPUs(wanted int64) types.GomegaMatcher {
-	return judgement(func(r ReplicatedJob) *Refusal {
+func AskForGPUs(wanted int64) Matcher[ReplicatedJob] {
+	return func(r ReplicatedJob) *Refusal {
 		if refusal := r.absent(); refusal != nil {
 			return refusal
 		}
@@ -82,9 +77,8 @@ func AskForGPUs(wanted int64) types.GomegaMatcher {
 			requested, limited := container.Resources.Requests[corev1.ResourceName(resource)], container.Resources.Limits[corev1.ResourceName(resource)]
 			// The API server takes no pod, and no Job, that asks for one otherwise.
 			if !requested.IsZero() && requested.Cmp(limited) != 0 {
-				return refuse(tell("JobSet %s 의 %s 역할이 GPU 를 requests 에만 적어 두어서 Job 이 만들어지지 않습니다.",
-					"JobSet %s has a role %s that names GPUs in its requests alone, so its Job cannot be made.", r.of.Name, r.Name),
-					"Role %s of JobSet %s asks for GPUs in requests and not in limits, and so its Job cannot be made.", r.Name, r.of.Name).
+				return refuse(GPUInRequestsOnly, tell("JobSet %s 의 %s 역할이 GPU 를 requests 에만 적어 두어서 Job 이 만들어지지 않습니다.",
+					"JobSet %s has a role %s that names GPUs in its requests alone, so its Job cannot be made.", r.of.Name, r.Name)).
 					with("limits "+resource, wanted, limited.String()).with("requests "+resource, "none, or as in limits", requested.String())
 			}
 		}
@@ -95,11 +89,10 @@ func AskForGPUs(wanted int64) types.GomegaMatcher {
 				words = tell("JobSet %s 의 %s 역할이 GPU 를 쓰는데, 이 단계의 JobSet 에는 GPU 가 없어야 합니다.",
 					"JobSet %s has a role %s that uses GPUs; in this step it should use none.", r.of.Name, r.Name)
 			}
-			return refuse(words, "Each pod of role %s of JobSet %s asks for %s; the lab wants %s.", r.Name, r.of.Name,
-				gpus(found), gpus(wanted)).with(resource+" a pod", wanted, found)
+			return refuse(GPUCountWrong, words).with(resource+" a pod", wanted, found)
 		}
 		return nil
-	})
+	}
 }
 
 // gpusOf sums the GPUs of a pod's containers. An extended resource's request
@@ -148,13 +141,6 @@ func times(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-func gpus(n int64) string {
-	if n == 0 {
-		return "no GPU"
-	}
-	return times(int(n), "GPU")
 }
 
 func list(names []string) string {

@@ -3,14 +3,13 @@ package lab
 import (
 	"strings"
 
-	"github.com/onsi/gomega/types"
 	kueueconstants "sigs.k8s.io/kueue/pkg/controller/constants"
 )
 
 // BeInQueue judges that the queue label is on the JobSet itself, where Kueue
 // looks for it.
-func BeInQueue(queue string) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func BeInQueue(queue string) Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		if r := j.absent(); r != nil {
 			return r
 		}
@@ -19,29 +18,23 @@ func BeInQueue(queue string) types.GomegaMatcher {
 		}
 		label := "label " + kueueconstants.QueueLabel
 		if lower := j.queueLabelsBelow(); j.queue() == "" && len(lower) > 0 {
-			return refuse(tell("JobSet %s 의 큐 라벨이 "+lower[0].KO+"에 붙어 있고 JobSet 자신에는 없어서, Kueue 가 한 덩어리로 입장시키지 않습니다.",
-				"JobSet %s has its queue label on the "+lower[0].EN+" and not on itself, so Kueue does not admit it as one.", j.Name),
-				"The queue label of JobSet %s is on the %s and not on the JobSet, so Kueue does not admit it as one.",
-				j.Name, lower[0].EN).with(label, queue+" on the JobSet", "on the "+inEnglish(lower))
+			return refuse(QueueLabelMisplaced, tell("JobSet %s 의 큐 라벨이 "+lower[0].KO+"에 붙어 있고 JobSet 자신에는 없어서, Kueue 가 한 덩어리로 입장시키지 않습니다.",
+				"JobSet %s has its queue label on the "+lower[0].EN+" and not on itself, so Kueue does not admit it as one.", j.Name)).with(label, queue+" on the JobSet", "on the "+inEnglish(lower))
 		}
 		if j.queue() == "" {
-			return refuse(tell("JobSet %s 에 큐 라벨이 없어서 Kueue 가 이 JobSet 을 모릅니다.", "JobSet %s has no queue label, so Kueue does not know of it.", j.Name),
-				"JobSet %s has no queue label, so Kueue does not know of it.", j.Name).with(label, queue, "none")
+			return refuse(QueueLabelMissing, tell("JobSet %s 에 큐 라벨이 없어서 Kueue 가 이 JobSet 을 모릅니다.", "JobSet %s has no queue label, so Kueue does not know of it.", j.Name)).with(label, queue, "none")
 		}
 		if cluster := j.snapshot.ClusterQueue; cluster != nil && j.queue() == cluster.Name {
-			return refuse(tell("JobSet %s 의 큐 라벨이 ClusterQueue %s 를 가리키는데, 큐 라벨에는 LocalQueue 의 이름이 옵니다.",
-				"JobSet %s has a queue label that names ClusterQueue %s; a queue label names a LocalQueue.", j.Name, cluster.Name),
-				"The queue label of JobSet %s names ClusterQueue %s; it must name LocalQueue %s, which leads there.",
-				j.Name, cluster.Name, queue).with(label, queue, j.queue())
+			return refuse(QueueLabelNamesClusterQueue, tell("JobSet %s 의 큐 라벨이 ClusterQueue %s 를 가리키는데, 큐 라벨에는 LocalQueue 의 이름이 옵니다.",
+				"JobSet %s has a queue label that names ClusterQueue %s; a queue label names a LocalQueue.", j.Name, cluster.Name)).with(label, queue, j.queue())
 		}
-		return refuse(tell("JobSet %s 의 큐 라벨 값이 %s 인데, 실습의 큐는 %s 입니다.", "JobSet %s is in queue %s; the lab's queue is %s.", j.Name, j.queue(), queue),
-			"JobSet %s is in queue %s; the lab wants %s.", j.Name, j.queue(), queue).with(label, queue, j.queue())
-	})
+		return refuse(QueueLabelWrong, tell("JobSet %s 의 큐 라벨 값이 %s 인데, 실습의 큐는 %s 입니다.", "JobSet %s is in queue %s; the lab's queue is %s.", j.Name, j.queue(), queue)).with(label, queue, j.queue())
+	}
 }
 
 // BeInNoQueue judges that the queue label is nowhere on the JobSet.
-func BeInNoQueue() types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func BeInNoQueue() Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		if r := j.absent(); r != nil {
 			return r
 		}
@@ -52,10 +45,10 @@ func BeInNoQueue() types.GomegaMatcher {
 		if len(places) == 0 {
 			return nil
 		}
-		return refuse(tell("JobSet %s 에 큐 라벨이 붙어 있는데, 이 단계의 JobSet 에는 없어야 합니다.",
-			"JobSet %s carries a queue label; the lab wants it without one.", j.Name), "JobSet %s carries a queue label; the lab wants it without a queue.", j.Name).
+		return refuse(QueueLabelUnexpected, tell("JobSet %s 에 큐 라벨이 붙어 있는데, 이 단계의 JobSet 에는 없어야 합니다.",
+			"JobSet %s carries a queue label; the lab wants it without one.", j.Name)).
 			with("label "+kueueconstants.QueueLabel, "none", "on the "+inEnglish(places))
-	})
+	}
 }
 
 // queueLabelsBelow names the places below the JobSet's own metadata that carry

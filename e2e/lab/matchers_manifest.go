@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onsi/gomega/types"
 	"k8s.io/apimachinery/pkg/api/equality"
 	yamlreader "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
@@ -24,8 +23,8 @@ import (
 // in the cluster: whatever the file says, the JobSet says too, and the file says
 // all that the lab text asks for (see leftOut). What else it leaves to defaults, and
 // whether Kueue has suspended the JobSet since, is not compared.
-func BeTheManifestOf(j JobSet) types.GomegaMatcher {
-	return judgement(func(f File) *Refusal {
+func BeTheManifestOf(j JobSet) Matcher[File] {
+	return func(f File) *Refusal {
 		if r := f.unwritten(); r != nil {
 			return r
 		}
@@ -35,9 +34,8 @@ func BeTheManifestOf(j JobSet) types.GomegaMatcher {
 		}
 		namespace := j.snapshot.Namespace
 		if written.Namespace != "" && written.Namespace != namespace {
-			return refuse(tell("%s 파일의 JobSet 은 네임스페이스가 %s 인데, %s 네임스페이스여야 합니다.",
-				"The JobSet in %s is for namespace %s; the lab asks for it in %s.", f.Name, written.Namespace, namespace),
-				"The JobSet in %s is for namespace %s; the lab wants it in %s.", f.Name, written.Namespace, namespace).
+			return refuse(ManifestInOtherNamespace, tell("%s 파일의 JobSet 은 네임스페이스가 %s 인데, %s 네임스페이스여야 합니다.",
+				"The JobSet in %s is for namespace %s; the lab asks for it in %s.", f.Name, written.Namespace, namespace)).
 				with("metadata.namespace", namespace, written.Namespace)
 		}
 		if r := j.absent(); r != nil {
@@ -58,11 +56,10 @@ func BeTheManifestOf(j JobSet) types.GomegaMatcher {
 		if path == "" {
 			path, inFile, inCluster = firstDifference("spec", generic(written.Spec), generic(j.live.Spec))
 		}
-		return refuse(tell("%s 파일의 내용이 클러스터에 있는 JobSet %s 의 내용과 다릅니다(%s).",
-			"What %s says is not what JobSet %s in the cluster says (%s).", f.Name, j.Name, path),
-			"The JobSet in %s is not the one that stands in the cluster: %s differs.", f.Name, path).
+		return refuse(ManifestDiffers, tell("%s 파일의 내용이 클러스터에 있는 JobSet %s 의 내용과 다릅니다(%s).",
+			"What %s says is not what JobSet %s in the cluster says (%s).", f.Name, j.Name, path)).
 			with(path, inFile+" (in the file)", inCluster+" (in the cluster)")
-	})
+	}
 }
 
 // jobSet finds a JobSet by name among the documents of a YAML or JSON file.
@@ -79,8 +76,7 @@ func (f File) jobSet(name string) (*jobsetv1.JobSet, *Refusal) {
 			err = yaml.Unmarshal(document, &found)
 		}
 		if err != nil {
-			return nil, refuse(tell("%s 파일을 YAML 로 읽을 수 없습니다.", "The file %s cannot be read as the YAML of a JobSet.", f.Name),
-				"The file %s is not YAML that a JobSet can be read from.", f.Name).
+			return nil, refuse(ManifestUnreadable, tell("%s 파일을 YAML 로 읽을 수 없습니다.", "The file %s cannot be read as the YAML of a JobSet.", f.Name)).
 				with(f.Name, "the JobSet "+name, strings.Join(strings.Fields(err.Error()), " "))
 		}
 		group, _, _ := strings.Cut(found.APIVersion, "/")
@@ -91,8 +87,7 @@ func (f File) jobSet(name string) (*jobsetv1.JobSet, *Refusal) {
 			others = append(others, strings.TrimPrefix(fmt.Sprintf("%s %s %s", found.APIVersion, found.Kind, found.Name), " "))
 		}
 	}
-	return nil, refuse(tell("%s 파일에 이름이 %s 인 JobSet 이 적혀 있지 않습니다.", "The file %s has no JobSet named %s in it.", f.Name, name),
-		"The file %s has no JobSet %s in it.", f.Name, name).
+	return nil, refuse(ManifestOfOtherObject, tell("%s 파일에 이름이 %s 인 JobSet 이 적혀 있지 않습니다.", "The file %s has no JobSet named %s in it.", f.Name, name)).
 		with("content", jobsetv1.GroupVersion.String()+" JobSet "+name, list(others))
 }
 

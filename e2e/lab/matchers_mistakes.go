@@ -3,7 +3,6 @@ package lab
 import (
 	"slices"
 
-	"github.com/onsi/gomega/types"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,35 +15,35 @@ import (
 // The judgements of what mistakes lead to. No step asks for any of it.
 
 // NotExist judges that there is no such JobSet and that none was ever seen.
-func NotExist() types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func NotExist() Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		if j.live == nil && len(j.snapshot.Seen.Ever("JobSet", j.Name)) == 0 {
 			return nil
 		}
-		return unlike("JobSet %s is or was there, and the API server was to refuse it.", j.Name).with("JobSet "+j.Name, "never there", "seen")
-	})
+		return unlike(APIRefusalExpected, "JobSet %s is or was there, and the API server was to refuse it.", j.Name).with("JobSet "+j.Name, "never there", "seen")
+	}
 }
 
 // HaveNeverHadAJob judges, by all that was seen, that no Job of the role ever existed.
-func HaveNeverHadAJob() types.GomegaMatcher {
-	return judgement(func(r ReplicatedJob) *Refusal {
+func HaveNeverHadAJob() Matcher[ReplicatedJob] {
+	return func(r ReplicatedJob) *Refusal {
 		if refusal := r.absent(); refusal != nil {
 			return refusal
 		}
 		for _, job := range r.of.snapshot.Seen.Ever("Job", r.of.Name) {
 			if job.Role == r.Name {
-				return unlike("Role %s of JobSet %s has had Job %s, which could not be made.", r.Name, r.of.Name, job.Name).
+				return unlike(JobExisted, "Role %s of JobSet %s has had Job %s, which could not be made.", r.Name, r.of.Name, job.Name).
 					with(r.Name+" Jobs ever seen", 0, job.Name)
 			}
 		}
 		return nil
-	})
+	}
 }
 
 // HaveKeptAFailure judges that a pod of the role failed and that its Job lives
 // on: the Job will put another pod in its place once it has backed off.
-func HaveKeptAFailure() types.GomegaMatcher {
-	return judgement(func(r ReplicatedJob) *Refusal {
+func HaveKeptAFailure() Matcher[ReplicatedJob] {
+	return func(r ReplicatedJob) *Refusal {
 		if refusal := r.absent(); refusal != nil {
 			return refusal
 		}
@@ -54,21 +53,21 @@ func HaveKeptAFailure() types.GomegaMatcher {
 			}
 			for _, condition := range job.Status.Conditions {
 				if (condition.Type == batchv1.JobFailed || condition.Type == batchv1.JobFailureTarget) && condition.Status == corev1.ConditionTrue {
-					return unlike("The %s Job of JobSet %s failed with its pod.", r.Name, r.of.Name).with("Job "+job.Name, "active", condition.Type)
+					return unlike(JobFailed, "The %s Job of JobSet %s failed with its pod.", r.Name, r.of.Name).with("Job "+job.Name, "active", condition.Type)
 				}
 			}
 			if job.Status.Failed > 0 {
 				return nil
 			}
 		}
-		return unlike("No pod of the %s Job of JobSet %s has failed.", r.Name, r.of.Name).with("pods that failed", "at least 1", 0)
-	})
+		return unlike(NoFailedPod, "No pod of the %s Job of JobSet %s has failed.", r.Name, r.of.Name).with("pods that failed", "at least 1", 0)
+	}
 }
 
 // HaveRestartedInPlace judges that a container of the role was started again in
 // the pod that it was in.
-func HaveRestartedInPlace() types.GomegaMatcher {
-	return judgement(func(r ReplicatedJob) *Refusal {
+func HaveRestartedInPlace() Matcher[ReplicatedJob] {
+	return func(r ReplicatedJob) *Refusal {
 		if refusal := r.absent(); refusal != nil {
 			return refusal
 		}
@@ -77,27 +76,27 @@ func HaveRestartedInPlace() types.GomegaMatcher {
 				return nil
 			}
 		}
-		return unlike("No %s container of JobSet %s was restarted in its pod.", r.Name, r.of.Name).with("container restarts", "at least 1", 0)
-	})
+		return unlike(NoContainerRestart, "No %s container of JobSet %s was restarted in its pod.", r.Name, r.of.Name).with("container restarts", "at least 1", 0)
+	}
 }
 
 // HaveNotCompleted judges that a JobSet goes on: it ended neither way.
-func HaveNotCompleted() types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func HaveNotCompleted() Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		if r := j.absent(); r != nil {
 			return r
 		}
 		if j.isNow(jobsetv1.JobSetCompleted) || j.isNow(jobsetv1.JobSetFailed) {
-			return unlike("JobSet %s has ended, and was to go on.", j.Name).with("state", "active", j.state())
+			return unlike(JobSetEnded, "JobSet %s has ended, and was to go on.", j.Name).with("state", "active", j.state())
 		}
 		return nil
-	})
+	}
 }
 
 // HavePartRunning judges that some pods of a JobSet run while the others find no
 // room: the state that the lab is there to prevent.
-func HavePartRunning(running, waiting int) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func HavePartRunning(running, waiting int) Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		if r := j.absent(); r != nil {
 			return r
 		}
@@ -113,15 +112,15 @@ func HavePartRunning(running, waiting int) types.GomegaMatcher {
 		if steady == running && roomless == waiting {
 			return nil
 		}
-		return unlike("JobSet %s has %s running and %d without room; %d and %d were expected.", j.Name, times(steady, "pod"), roomless, running, waiting).
+		return unlike(RunningCountWrong, "JobSet %s has %s running and %d without room; %d and %d were expected.", j.Name, times(steady, "pod"), roomless, running, waiting).
 			with("pods Running and Ready", running, steady).with("pods Unschedulable", waiting, roomless)
-	})
+	}
 }
 
 // BeInadmissible judges that Kueue holds the Workload back without having
 // weighed it against a quota: something that it names is not there.
-func BeInadmissible() types.GomegaMatcher {
-	return judgement(func(w Workload) *Refusal {
+func BeInadmissible() Matcher[Workload] {
+	return func(w Workload) *Refusal {
 		if r := w.absent(); r != nil {
 			return r
 		}
@@ -129,52 +128,52 @@ func BeInadmissible() types.GomegaMatcher {
 		if reserved != nil && reserved.Status == metav1.ConditionFalse && slices.Contains(noVerdict, reserved.Reason) {
 			return nil
 		}
-		return unlike("Kueue does not call the Workload of JobSet %s inadmissible.", w.of.Name).
+		return unlike(NotInadmissible, "Kueue does not call the Workload of JobSet %s inadmissible.", w.of.Name).
 			with("QuotaReserved", "false, Inadmissible", w.told(kueuev1.WorkloadQuotaReserved))
-	})
+	}
 }
 
 // AskForMoreThanTheQueueCovers judges that Kueue has looked at the Workload and
 // reserved nothing, and that the pods ask for a resource that the queue lacks.
-func AskForMoreThanTheQueueCovers(resource string) types.GomegaMatcher {
-	return judgement(func(w Workload) *Refusal {
+func AskForMoreThanTheQueueCovers(resource string) Matcher[Workload] {
+	return func(w Workload) *Refusal {
 		if r := w.absent(); r != nil {
 			return r
 		}
 		reserved := w.condition(kueuev1.WorkloadQuotaReserved)
 		if reserved == nil || reserved.Status == metav1.ConditionTrue {
-			return unlike("Kueue has not refused JobSet %s its quota.", w.of.Name).
+			return unlike(QuotaNotRefused, "Kueue has not refused JobSet %s its quota.", w.of.Name).
 				with("QuotaReserved", false, w.told(kueuev1.WorkloadQuotaReserved))
 		}
 		if !slices.Contains(w.uncovered(), resource) {
-			return unlike("JobSet %s asks for nothing that the queue does not cover.", w.of.Name).
+			return unlike(ResourceCovered, "JobSet %s asks for nothing that the queue does not cover.", w.of.Name).
 				with("resources not covered", resource, list(w.uncovered()))
 		}
 		return nil
-	})
+	}
 }
 
 // HaveJobsQueuedOneByOne judges that each of the JobSet's Jobs owns a Workload
 // of its own on which Kueue has given its verdict.
-func HaveJobsQueuedOneByOne(jobs int) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func HaveJobsQueuedOneByOne(jobs int) Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		var owners []kubetypes.UID
 		for _, job := range j.jobs() {
 			owners = append(owners, job.UID)
 		}
 		return j.queuedOneByOne("Job", owners, jobs)
-	})
+	}
 }
 
 // HavePodsQueuedOneByOne judges the same of each of its pods.
-func HavePodsQueuedOneByOne(pods int) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func HavePodsQueuedOneByOne(pods int) Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		var owners []kubetypes.UID
 		for _, pod := range j.Pods().items {
 			owners = append(owners, pod.UID)
 		}
 		return j.queuedOneByOne("pod", owners, pods)
-	})
+	}
 }
 
 func (j JobSet) queuedOneByOne(kind string, owners []kubetypes.UID, wanted int) *Refusal {
@@ -192,6 +191,6 @@ func (j JobSet) queuedOneByOne(kind string, owners []kubetypes.UID, wanted int) 
 	if judged == wanted {
 		return nil
 	}
-	return unlike("Kueue has judged %s of JobSet %s by itself; %d were expected.", times(judged, kind), j.Name, wanted).
+	return unlike(QueuedCountWrong, "Kueue has judged %s of JobSet %s by itself; %d were expected.", times(judged, kind), j.Name, wanted).
 		with(kind+"s with a Workload of their own", wanted, judged)
 }

@@ -3,62 +3,56 @@ package lab
 import (
 	"slices"
 
-	"github.com/onsi/gomega/types"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // HaveBackoffLimit judges a role's Job by its backoffLimit. One that is left
 // out is 6: the Job controller's default, which the API server fills in only in
 // the Job and not in the JobSet.
-func HaveBackoffLimit(wanted int32) types.GomegaMatcher {
-	return judgement(func(r ReplicatedJob) *Refusal {
+func HaveBackoffLimit(wanted int32) Matcher[ReplicatedJob] {
+	return func(r ReplicatedJob) *Refusal {
 		if refusal := r.absent(); refusal != nil {
 			return refusal
 		}
 		limit := r.fields.Template.Spec.BackoffLimit
 		switch {
 		case limit == nil:
-			return refuse(tell("JobSet %s 의 %s Job 에 backoffLimit 이 비어 있어서, 실패한 파드를 Job 이 혼자 다시 띄우고 JobSet 은 재시작하지 않습니다.",
-				"In JobSet %s the %s Job leaves backoffLimit out, so the Job puts up a failed pod again by itself and the JobSet does not restart.", r.of.Name, r.Name),
-				"The %s Job of JobSet %s has no backoffLimit, so the Job replaces a failed pod by itself and the JobSet does not restart.",
-				r.Name, r.of.Name).with("backoffLimit", wanted, "none (which means 6)")
+			return refuse(BackoffLimitMissing, tell("JobSet %s 의 %s Job 에 backoffLimit 이 비어 있어서, 실패한 파드를 Job 이 혼자 다시 띄우고 JobSet 은 재시작하지 않습니다.",
+				"In JobSet %s the %s Job leaves backoffLimit out, so the Job puts up a failed pod again by itself and the JobSet does not restart.", r.of.Name, r.Name)).with("backoffLimit", wanted, "none (which means 6)")
 		case *limit != wanted:
-			return refuse(tell("JobSet %s 의 %s Job 에서 backoffLimit 값이 %d 인데, 그러면 JobSet 이 재시작하기 전에 Job 이 혼자 파드를 다시 띄웁니다.",
+			return refuse(BackoffLimitWrong, tell("JobSet %s 의 %s Job 에서 backoffLimit 값이 %d 인데, 그러면 JobSet 이 재시작하기 전에 Job 이 혼자 파드를 다시 띄웁니다.",
 				"In JobSet %s the %s Job has a backoffLimit of %d, so the Job puts up a failed pod again by itself before the JobSet restarts.",
-				r.of.Name, r.Name, *limit), "The %s Job of JobSet %s has backoffLimit %d, so the Job replaces a failed pod by itself before the JobSet restarts.",
-				r.Name, r.of.Name, *limit).with("backoffLimit", wanted, *limit)
+				r.of.Name, r.Name, *limit)).with("backoffLimit", wanted, *limit)
 		}
 		return nil
-	})
+	}
 }
 
 // AllowRestarts judges a JobSet by failurePolicy.maxRestarts.
-func AllowRestarts(wanted int32) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func AllowRestarts(wanted int32) Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		if r := j.absent(); r != nil {
 			return r
 		}
 		policy := j.live.Spec.FailurePolicy
 		switch {
 		case policy == nil:
-			return refuse(tell("JobSet %s 에 failurePolicy 가 없어서, Job 하나가 실패하면 재시작 없이 끝납니다.",
-				"JobSet %s has no failurePolicy, so its first failed Job ends it without a restart.", j.Name),
-				"JobSet %s has no failurePolicy, so its first failed Job fails it for good.", j.Name).
+			return refuse(FailurePolicyMissing, tell("JobSet %s 에 failurePolicy 가 없어서, Job 하나가 실패하면 재시작 없이 끝납니다.",
+				"JobSet %s has no failurePolicy, so its first failed Job ends it without a restart.", j.Name)).
 				with("failurePolicy.maxRestarts", wanted, "no failurePolicy")
 		case policy.MaxRestarts != wanted:
-			return refuse(tell("JobSet %s 의 maxRestarts 값이 %d 인데, 실습의 값과 다릅니다.",
-				"JobSet %s has a maxRestarts of %d, which is not the lab's.", j.Name, policy.MaxRestarts),
-				"JobSet %s allows %s; the lab wants %d.", j.Name, times(int(policy.MaxRestarts), "restart"), wanted).
+			return refuse(MaxRestartsWrong, tell("JobSet %s 의 maxRestarts 값이 %d 인데, 실습의 값과 다릅니다.",
+				"JobSet %s has a maxRestarts of %d, which is not the lab's.", j.Name, policy.MaxRestarts)).
 				with("failurePolicy.maxRestarts", wanted, policy.MaxRestarts)
 		}
 		return nil
-	})
+	}
 }
 
 // SucceedWhenAnyOf judges a JobSet by its successPolicy: operator Any over
 // exactly this role.
-func SucceedWhenAnyOf(role string) types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func SucceedWhenAnyOf(role string) Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		if r := j.absent(); r != nil {
 			return r
 		}
@@ -76,11 +70,10 @@ func SucceedWhenAnyOf(role string) types.GomegaMatcher {
 		finish := jobsThatFinish(policy.Operator, policy.TargetReplicatedJobs)
 		words := tell("JobSet %s 의 성공 조건은 "+finish.KO+" 것인데, %s 역할만 끝나면 성공이어야 합니다.",
 			"JobSet %s succeeds when "+finish.EN+"; it should when role %s alone finishes.", j.Name, role)
-		return refuse(words, "JobSet %s does not succeed when any Job of role %s finishes; it succeeds when %s.",
-			j.Name, role, finish.EN).
+		return refuse(SuccessPolicyWrong, words).
 			with("successPolicy.operator", jobsetv1.OperatorAny, policy.Operator).
 			with("successPolicy.targetReplicatedJobs", role, targets)
-	})
+	}
 }
 
 func jobsThatFinish(operator jobsetv1.Operator, targets []string) Words {

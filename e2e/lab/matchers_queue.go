@@ -3,13 +3,11 @@ package lab
 import (
 	"fmt"
 	"strings"
-
-	"github.com/onsi/gomega/types"
 )
 
 // HaveOneWorkload judges that the JobSet owns exactly one Workload.
-func HaveOneWorkload() types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func HaveOneWorkload() Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		if r := j.absent(); r != nil {
 			return r
 		}
@@ -24,30 +22,30 @@ func HaveOneWorkload() types.GomegaMatcher {
 		for _, workload := range owned {
 			names = append(names, workload.Name)
 		}
-		return refuse(tell("JobSet %s 의 Workload 가 %d개인데, Workload 하나로 입장해야 합니다.",
-			"JobSet %s has %d Workloads; it should be admitted as one.", j.Name, len(owned)), "JobSet %s owns %d Workloads; the lab wants it admitted as one.", j.Name, len(owned)).
+		return refuse(SeveralWorkloads, tell("JobSet %s 의 Workload 가 %d개인데, Workload 하나로 입장해야 합니다.",
+			"JobSet %s has %d Workloads; it should be admitted as one.", j.Name, len(owned))).
 			with("Workloads owned by "+j.Name, 1, strings.Join(names, ", "))
-	})
+	}
 }
 
 // HaveNoWorkload judges that the JobSet owns no Workload and that none it owned
 // was ever seen.
-func HaveNoWorkload() types.GomegaMatcher {
-	return judgement(func(j JobSet) *Refusal {
+func HaveNoWorkload() Matcher[JobSet] {
+	return func(j JobSet) *Refusal {
 		if r := j.absent(); r != nil {
 			return r
 		}
 		for _, seen := range j.snapshot.Seen.Ever("Workload", j.Name) {
-			return unlike("JobSet %s was not expected to have a Workload, and it has had %s.", j.Name, seen.Name).
+			return unlike(WorkloadUnexpected, "JobSet %s was not expected to have a Workload, and it has had %s.", j.Name, seen.Name).
 				with("Workloads owned by "+j.Name, "none, ever", seen.Name)
 		}
 		return nil
-	})
+	}
 }
 
 // HavePodSet judges that the Workload has a podSet of this name and count.
-func HavePodSet(name string, count int32) types.GomegaMatcher {
-	return judgement(func(w Workload) *Refusal {
+func HavePodSet(name string, count int32) Matcher[Workload] {
+	return func(w Workload) *Refusal {
 		if r := w.absent(); r != nil {
 			return r
 		}
@@ -58,25 +56,22 @@ func HavePodSet(name string, count int32) types.GomegaMatcher {
 			}
 			found = append(found, fmt.Sprintf("%s × %d", podSet.Name, podSet.Count))
 		}
-		return refuse(tell("JobSet %s 의 Workload 에 든 podSets 는 %s 인데, %s 역할의 podSet 은 파드 %d개여야 합니다.",
-			"JobSet %s has a Workload whose podSets are %s; that of role %s should be of %d.", w.of.Name, list(found), name, count),
-			"The Workload of JobSet %s has no podSet %s of %s.", w.of.Name, name, times(int(count), "pod")).
+		return refuse(PodSetWrong, tell("JobSet %s 의 Workload 에 든 podSets 는 %s 인데, %s 역할의 podSet 은 파드 %d개여야 합니다.",
+			"JobSet %s has a Workload whose podSets are %s; that of role %s should be of %d.", w.of.Name, list(found), name, count)).
 			with("podSets", fmt.Sprintf("%s × %d", name, count), list(found))
-	})
+	}
 }
 
 // HavePodSets judges how many podSets the Workload has.
-func HavePodSets(count int) types.GomegaMatcher {
-	return judgement(func(w Workload) *Refusal {
+func HavePodSets(count int) Matcher[Workload] {
+	return func(w Workload) *Refusal {
 		if r := w.absent(); r != nil {
 			return r
 		}
 		if len(w.live.Spec.PodSets) == count {
 			return nil
 		}
-		return refuse(tell("JobSet %s 의 Workload 에 든 podSets 가 %d개인데, 역할마다 하나씩이어야 합니다.",
-			"JobSet %s has a Workload whose podSets number %d; there should be one a role.", w.of.Name, len(w.live.Spec.PodSets)),
-			"The Workload of JobSet %s has %s; the lab wants one a role.", w.of.Name,
-			times(len(w.live.Spec.PodSets), "podSet")).with("podSets", count, len(w.live.Spec.PodSets))
-	})
+		return refuse(PodSetCountWrong, tell("JobSet %s 의 Workload 에 든 podSets 가 %d개인데, 역할마다 하나씩이어야 합니다.",
+			"JobSet %s has a Workload whose podSets number %d; there should be one a role.", w.of.Name, len(w.live.Spec.PodSets))).with("podSets", count, len(w.live.Spec.PodSets))
+	}
 }

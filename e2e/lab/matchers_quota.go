@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
@@ -27,54 +26,49 @@ var noVerdict = []string{
 }
 
 // BeAdmitted judges the Workload by its Admitted condition.
-func BeAdmitted() types.GomegaMatcher {
-	return judgement(func(w Workload) *Refusal {
+func BeAdmitted() Matcher[Workload] {
+	return func(w Workload) *Refusal {
 		if r := w.absent(); r != nil {
 			return r
 		}
 		if w.isNow(kueuev1.WorkloadAdmitted) {
 			return nil
 		}
-		return refuse(tell("JobSet %s 의 Workload 가 아직 입장하지 못했고, 그 까닭은 Workload 의 조건에 적혀 있습니다.",
-			"JobSet %s has not been admitted yet; the conditions of its Workload say why.", w.of.Name), "Kueue has not admitted JobSet %s%s.", w.of.Name, w.because()).
+		return refuse(NotAdmitted, tell("JobSet %s 의 Workload 가 아직 입장하지 못했고, 그 까닭은 Workload 의 조건에 적혀 있습니다.",
+			"JobSet %s has not been admitted yet; the conditions of its Workload say why.", w.of.Name)).
 			with("Admitted", true, w.told(kueuev1.WorkloadAdmitted)).
 			with("QuotaReserved", true, w.told(kueuev1.WorkloadQuotaReserved))
-	})
+	}
 }
 
 // BeRefusedQuota judges that Kueue has weighed the Workload against the quota
 // and reserved none. No condition yet is no verdict.
-func BeRefusedQuota() types.GomegaMatcher {
-	return judgement(func(w Workload) *Refusal {
+func BeRefusedQuota() Matcher[Workload] {
+	return func(w Workload) *Refusal {
 		if r := w.absent(); r != nil {
 			return r
 		}
 		reserved := w.condition(kueuev1.WorkloadQuotaReserved)
 		switch {
 		case w.isNow(kueuev1.WorkloadAdmitted), w.isNow(kueuev1.WorkloadQuotaReserved):
-			return refuse(tell("JobSet %s 에 Kueue 가 쿼터를 내주었는데, 쿼터를 넘어서 입장하지 못해야 합니다.",
-				"JobSet %s was given quota by Kueue; it should be over the quota and not be admitted.", w.of.Name),
-				"Kueue reserved quota for JobSet %s, which must not fit.", w.of.Name).
+			return refuse(QuotaReserved, tell("JobSet %s 에 Kueue 가 쿼터를 내주었는데, 쿼터를 넘어서 입장하지 못해야 합니다.",
+				"JobSet %s was given quota by Kueue; it should be over the quota and not be admitted.", w.of.Name)).
 				with("QuotaReserved", false, w.told(kueuev1.WorkloadQuotaReserved))
 		case reserved == nil:
-			return refuse(tell("JobSet %s 의 Workload 를 Kueue 가 아직 판단하지 않았습니다.", "JobSet %s has a Workload on which Kueue has not decided yet.", w.of.Name),
-				"Kueue has not given its verdict on JobSet %s yet.", w.of.Name).
+			return refuse(QuotaUndecided, tell("JobSet %s 의 Workload 를 Kueue 가 아직 판단하지 않았습니다.", "JobSet %s has a Workload on which Kueue has not decided yet.", w.of.Name)).
 				with("QuotaReserved", "false, with a reason", "no such condition yet")
 		case slices.Contains(noVerdict, reserved.Reason):
-			return refuse(tell("JobSet %s 의 Workload 가 쿼터가 아닌 다른 사유(%s)로 기다리는데, 쿼터를 넘어서 기다려야 합니다.",
-				"JobSet %s waits for another reason than the quota (%s); it should wait because it is over the quota.", w.of.Name, reserved.Reason),
-				"Kueue holds JobSet %s back for another reason than its size%s.", w.of.Name, w.because()).
+			return refuse(WaitsForOtherReason, tell("JobSet %s 의 Workload 가 쿼터가 아닌 다른 사유(%s)로 기다리는데, 쿼터를 넘어서 기다려야 합니다.",
+				"JobSet %s waits for another reason than the quota (%s); it should wait because it is over the quota.", w.of.Name, reserved.Reason)).
 				with("QuotaReserved", "false, because of the quota", w.told(kueuev1.WorkloadQuotaReserved))
 		case len(w.uncovered()) > 0:
-			return refuse(tell("JobSet %s 가 큐에 없는 자원(%s)을 요청해서 기다리는데, 쿼터를 넘어서 기다려야 합니다.",
+			return refuse(ResourceNotCovered, tell("JobSet %s 가 큐에 없는 자원(%s)을 요청해서 기다리는데, 쿼터를 넘어서 기다려야 합니다.",
 				"JobSet %s waits because it asks for a resource that the queue does not have (%s); it should wait because it is over the quota.",
-				w.of.Name, list(w.uncovered())),
-				"Kueue holds JobSet %s back for another reason than its size: ClusterQueue %s has no %s to lend.", w.of.Name,
-				w.of.snapshot.ClusterQueue.Name, strings.Join(w.uncovered(), " and no ")).
+				w.of.Name, list(w.uncovered()))).
 				with("resources asked for", "those of the queue", strings.Join(w.uncovered(), ", ")+" too")
 		}
 		return nil
-	})
+	}
 }
 
 // uncovered names the resources that the JobSet's pods ask for and the
@@ -104,21 +98,19 @@ func (w Workload) uncovered() []string {
 
 // LendAll judges that the ClusterQueue has reserved and in use exactly this
 // much of a resource, and that this is its whole quota.
-func LendAll(resource string, wanted int64) types.GomegaMatcher {
-	return judgement(func(q Queue) *Refusal {
+func LendAll(resource string, wanted int64) Matcher[Queue] {
+	return func(q Queue) *Refusal {
 		if q.live == nil {
-			return refuse(tell("실습의 LocalQueue 가 이어질 ClusterQueue 가 없습니다.", "There is no ClusterQueue for the lab's LocalQueue to lead to."),
-				"There is no ClusterQueue for the lab's LocalQueue to lead to.")
+			return refuse(ClusterQueueNotFound, tell("실습의 LocalQueue 가 이어질 ClusterQueue 가 없습니다.", "There is no ClusterQueue for the lab's LocalQueue to lead to."))
 		}
 		quota, reserved, used := q.quota(resource), usage(q.live.Status.FlavorsReservation, resource), usage(q.live.Status.FlavorsUsage, resource)
 		if quota == wanted && reserved == wanted && used == wanted {
 			return nil
 		}
-		return refuse(tell("ClusterQueue %s 의 쿼터 %d장 가운데 %d장이 쓰이고 있는데, 이 단계에서는 쿼터 %d장이 모두 쓰여야 합니다.",
-			"ClusterQueue %s has a quota of %d GPUs and %d in use; in this step all of a quota of %d should be.", q.live.Name, quota, used, wanted),
-			"ClusterQueue %s lends %d of %d %s; the lab wants %d of %d.", q.live.Name, used, quota, resource, wanted, wanted).
+		return refuse(QuotaNotAllUsed, tell("ClusterQueue %s 의 쿼터 %d장 가운데 %d장이 쓰이고 있는데, 이 단계에서는 쿼터 %d장이 모두 쓰여야 합니다.",
+			"ClusterQueue %s has a quota of %d GPUs and %d in use; in this step all of a quota of %d should be.", q.live.Name, quota, used, wanted)).
 			with("nominalQuota", wanted, quota).with("reserved", wanted, reserved).with("in use", wanted, used)
-	})
+	}
 }
 
 func (q Queue) quota(resource string) int64 {

@@ -2,13 +2,11 @@ package lab
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/onsi/gomega/types"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
@@ -38,99 +36,68 @@ func (s *Snapshot) Suspended() []string {
 
 // Report judges that a file is a JSON object of exactly the three keys of the
 // lab text, and that each says what the cluster says.
-func Report(admitted, suspended []string, restarts int) types.GomegaMatcher {
-	return judgement(func(f File) *Refusal {
+func Report(admitted, suspended []string, restarts int) Matcher[File] {
+	return func(f File) *Refusal {
 		if r := f.unwritten(); r != nil {
 			return r
 		}
 		var keys map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(f.Text), &keys); err != nil {
-			return refuse(tell("%s 파일을 JSON 객체로 읽을 수 없습니다.", "The file %s cannot be read as a JSON object.", f.Name),
-				"The file %s is not a JSON object: it %s.", f.Name, notAnObject(err)).with(f.Name, "a JSON object", f.quote())
+			return refuse(ReportNotJSON, tell("%s 파일을 JSON 객체로 읽을 수 없습니다.", "The file %s cannot be read as a JSON object.", f.Name)).with(f.Name, "a JSON object", f.quote())
 		}
 		wanted := []string{"admitted", "fragile_restarts", "suspended"}
 		if found := slices.Sorted(maps.Keys(keys)); !slices.Equal(found, wanted) {
-			return refuse(tell("%s 파일의 키는 %s 인데, 실습의 키는 %s 셋뿐입니다.", "The file %s has the keys %s; the lab asks for %s and no other.",
-				f.Name, list(found), list(wanted)), "The file %s %s.", f.Name, otherKey(wanted, found)).with("keys", list(wanted), list(found))
+			return refuse(ReportKeysWrong, tell("%s 파일의 키는 %s 인데, 실습의 키는 %s 셋뿐입니다.", "The file %s has the keys %s; the lab asks for %s and no other.",
+				f.Name, list(found), list(wanted))).with("keys", list(wanted), list(found))
 		}
-		if r := f.names("admitted", keys["admitted"], admitted, "Kueue has admitted",
+		if r := f.names("admitted", keys["admitted"], admitted,
 			Words{KO: "큐 라벨이 있고 입장한 JobSet", EN: "the JobSets that have a queue label and are admitted"}); r != nil {
 			return r
 		}
-		if r := f.names("suspended", keys["suspended"], suspended, "spec.suspend is true for",
+		if r := f.names("suspended", keys["suspended"], suspended,
 			Words{KO: "spec.suspend 가 true 인 JobSet", EN: "the JobSets whose spec.suspend is true"}); r != nil {
 			return r
 		}
 		var number float64
 		if err := json.Unmarshal(keys["fragile_restarts"], &number); err != nil || string(keys["fragile_restarts"]) == "null" {
-			return refuse(tell("%s 파일의 fragile_restarts 값이 숫자가 아닙니다.", "The value of fragile_restarts in the file %s is not a number.", f.Name),
-				"The file %s gives %s for fragile_restarts, which is not a number.", f.Name, keys["fragile_restarts"]).
+			return refuse(ValueNotANumber, tell("%s 파일의 fragile_restarts 값이 숫자가 아닙니다.", "The value of fragile_restarts in the file %s is not a number.", f.Name)).
 				with("fragile_restarts", restarts, string(keys["fragile_restarts"]))
 		}
 		if number != float64(restarts) {
-			return refuse(tell("%s 파일의 fragile_restarts 값(%v)이 지금 JobSet fragile 의 재시작 횟수와 다릅니다.",
-				"The file %s says %v for fragile_restarts, which is not how often JobSet fragile has restarted.", f.Name, number),
-				"The file %s says %v for fragile_restarts; JobSet fragile has %s.", f.Name, number, times(restarts, "restart")).
+			return refuse(ValueOutdated, tell("%s 파일의 fragile_restarts 값(%v)이 지금 JobSet fragile 의 재시작 횟수와 다릅니다.",
+				"The file %s says %v for fragile_restarts, which is not how often JobSet fragile has restarted.", f.Name, number)).
 				with("fragile_restarts", restarts, number)
 		}
 		return nil
-	})
-}
-
-// otherKey names the first key that is missing, or else the first of too many.
-func otherKey(wanted, found []string) string {
-	for _, key := range wanted {
-		if !slices.Contains(found, key) {
-			return "lacks the key " + key
-		}
 	}
-	extra := slices.IndexFunc(found, func(key string) bool { return !slices.Contains(wanted, key) })
-	return "has the key " + found[extra] + ", which the lab does not ask for"
 }
 
 // names compares one list of JobSet names, in any order, with the cluster's. The
 // learner is told which JobSets belong there, and not their names.
-func (f File) names(key string, raw json.RawMessage, wanted []string, fact string, which Words) *Refusal {
+func (f File) names(key string, raw json.RawMessage, wanted []string, which Words) *Refusal {
 	var written []string
 	if err := json.Unmarshal(raw, &written); err != nil || string(raw) == "null" {
-		return refuse(tell("%s 파일의 %s 값이 JobSet 이름의 목록이 아닙니다.", "The value of %[2]s in the file %[1]s is not a list of names.", f.Name, key),
-			"The file %s gives %s for %s, which is not a list of names.", f.Name, raw, key).
+		return refuse(ReportNotAList, tell("%s 파일의 %s 값이 JobSet 이름의 목록이 아닙니다.", "The value of %[2]s in the file %[1]s is not a list of names.", f.Name, key)).
 			with(key, quoted(wanted), string(raw))
 	}
 	found := slices.Sorted(slices.Values(written))
 	if slices.Equal(found, wanted) {
 		return nil
 	}
-	sentence := fmt.Sprintf("The file %s has a JobSet twice in %s.", f.Name, key)
 	words := tell("%s 파일의 %s 목록에 같은 JobSet 이 두 번 나옵니다.", "The file %s has a JobSet twice in %s.", f.Name, key)
 	for _, name := range found {
 		if !slices.Contains(wanted, name) {
 			words = tell("%s 파일의 %s 목록에 %s 도 있는데, "+which.KO+" 만 적어야 합니다.",
 				"The file %[1]s lists %[3]s in %[2]s; only "+which.EN+" should be there.", f.Name, key, name)
-			sentence = fmt.Sprintf("The file %s lists %s in %s; %s %s.", f.Name, name, key, fact, list(wanted))
 		}
 	}
 	for _, name := range wanted {
 		if !slices.Contains(found, name) {
 			words = tell("%s 파일의 %s 목록에 빠진 JobSet 이 있는데, "+which.KO+" 은 모두 적어야 합니다.",
 				"The file %s lacks a JobSet in %s; all "+which.EN+" should be there.", f.Name, key)
-			sentence = fmt.Sprintf("The file %s does not list %s in %s; %s %s.", f.Name, name, key, fact, list(wanted))
 		}
 	}
-	return refuse(words, "%s", sentence).with(key, quoted(wanted), quoted(found))
-}
-
-// notAnObject says what is wrong with JSON in the words of JSON.
-func notAnObject(err error) string {
-	var other *json.UnmarshalTypeError
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &other):
-		return "is of another kind (" + other.Value + ")"
-	case errors.As(err, &syntax):
-		return fmt.Sprintf("goes wrong at character %d (%v)", syntax.Offset, err)
-	}
-	return err.Error()
+	return refuse(ReportListWrong, words).with(key, quoted(wanted), quoted(found))
 }
 
 func quoted(names []string) string {

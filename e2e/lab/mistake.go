@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/onsi/ginkgo/v2"
-	"github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +31,7 @@ type Mistake struct {
 	Provoke func(ctx context.Context, me *Learner)
 
 	// Happens judges what the cluster does. It is polled until it holds.
-	Happens func(g gomega.Gomega, s *Snapshot)
+	Happens func(c *Check, s *Snapshot)
 	// Lasting marks a mistake whose Happens tells that something does not happen
 	// though it still could: it is watched for NeverWithin.
 	Lasting bool
@@ -50,8 +49,10 @@ func (m Mistake) Specs() bool {
 func Mistakes() []Mistake { return append([]Mistake(nil), mistakes...) }
 
 // Judge checks a snapshot for what the mistake does; see Step.Judge.
-func (m Mistake) Judge(snapshot *Snapshot) string {
-	return judged(func(g gomega.Gomega) { m.Happens(g, snapshot) })
+func (m Mistake) Judge(snapshot *Snapshot) *Check {
+	c := &Check{}
+	m.Happens(c, snapshot)
+	return c
 }
 
 // JobSet is the name of the one that the mistake is made in: its step's own.
@@ -68,8 +69,8 @@ func (m Mistake) JobSet() string {
 func (m Mistake) String() string { return fmt.Sprintf("The mistake %s (step %d)", m.Name, m.Step) }
 
 // Story begins the story of a cluster that does not do what the mistake tells.
-func (m Mistake) Story(verdict string, snapshot *Snapshot) Story {
-	return Story{Subject: m.String(), Verdict: verdict, JobSets: []string{m.JobSet()}, Snapshot: snapshot}
+func (m Mistake) Story(failure Failure, snapshot *Snapshot) Story {
+	return Story{Subject: m.String(), Failure: failure, JobSets: []string{m.JobSet()}, Snapshot: snapshot}
 }
 
 // ApplyInVain applies a fixture, named by its path below fixtures/, that the API
@@ -79,7 +80,8 @@ func (me *Learner) ApplyInVain(ctx context.Context, fixture string, wanted metav
 	ginkgo.GinkgoHelper()
 	err := me.apply(ctx, fixture, me.fixture(fixture))
 	if r := refusedAs(err, wanted); r != nil {
-		me.fail(notDone+fmt.Sprintf("kubectl apply -f %s: %s", fixture, r), me.world.glance(ctx))
+		r.EN = fmt.Sprintf("kubectl apply -f %s: %s", fixture, r.EN)
+		me.refused(notDone, r, me.world.glance(ctx))
 	}
 }
 
@@ -93,7 +95,7 @@ func refusedAs(err error, wanted metav1.StatusReason) *Refusal {
 	found := metav1.StatusReason("no answer")
 	switch {
 	case err == nil:
-		return unlike("It was taken, and had to be refused.").with("refusal", wanted, "none")
+		return unlike(APIRefusalExpected, "It was taken, and had to be refused.").with("refusal", wanted, "none")
 	case meta.IsNoMatchError(err):
 		found = NoSuchKind
 	case errors.As(err, &status):
@@ -102,5 +104,5 @@ func refusedAs(err error, wanted metav1.StatusReason) *Refusal {
 	if found == wanted {
 		return nil
 	}
-	return unlike("It was refused in another way than it had to be: %v.", err).with("refusal", wanted, found)
+	return unlike(APIRefusalOther, "It was refused in another way than it had to be: %v.", err).with("refusal", wanted, found)
 }

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -86,15 +85,14 @@ func (w *World) surveyObstacles(ctx context.Context, site *Site) {
 	}
 }
 
-// surveyQueue finds who else is in the lab's ClusterQueue. Workloads of JobSets
-// that an earlier run of this suite left do not count: they are taken away.
+// surveyQueue finds who else is in the lab's ClusterQueue. Workloads of what goes
+// before the first step do not count.
 func (w *World) surveyQueue(ctx context.Context, site *Site) error {
 	var (
 		queues    kueuev1.LocalQueueList
 		workloads kueuev1.WorkloadList
-		jobSets   jobsetv1.JobSetList
 	)
-	for _, list := range []client.ObjectList{&queues, &workloads, &jobSets} {
+	for _, list := range []client.ObjectList{&queues, &workloads} {
 		if err := w.client.List(ctx, list); err != nil {
 			return err
 		}
@@ -104,11 +102,8 @@ func (w *World) surveyQueue(ctx context.Context, site *Site) error {
 		leads[queue.Namespace+"/"+queue.Name] = string(queue.Spec.ClusterQueue) == w.Pins.ClusterQueue
 	}
 	for _, workload := range workloads.Items {
-		ours := slices.ContainsFunc(jobSets.Items, func(jobSet jobsetv1.JobSet) bool {
-			return jobSet.Namespace == w.Pins.Namespace && appliedByUs(&jobSet) && metav1.IsControlledBy(&workload, &jobSet)
-		})
 		view := Workload{live: &workload}
-		if ours || !leads[workload.Namespace+"/"+string(workload.Spec.QueueName)] || view.isNow(kueuev1.WorkloadFinished) {
+		if site.going.made(&workload) || !leads[workload.Namespace+"/"+string(workload.Spec.QueueName)] || view.isNow(kueuev1.WorkloadFinished) {
 			continue
 		}
 		name := workload.Namespace + "/" + workload.Name

@@ -26,6 +26,7 @@ func Places(getenv func(string) string, root string) Settings {
 		Kubeconfig: getenv("LAB_KUBECONFIG"),
 		WorkDir:    or(getenv("LAB_WORKDIR"), workDir),
 		Reports:    or(getenv("LAB_REPORTS"), filepath.Join(root, ".lab")),
+		Run:        or(getenv(RunVariable), newRun()),
 	}
 }
 

@@ -41,7 +41,7 @@ func (p Pod) absent() *Refusal {
 	if p.live != nil {
 		return nil
 	}
-	return refuse(tell("JobSet %s 에 완료 인덱스가 %[3]d 인 %[2]s 파드가 없습니다.", "JobSet %s has no %s pod of completion index %d.",
-		p.of.Name, p.role, p.index), "JobSet %s has no %s pod of completion index %d.", p.of.Name, p.role, p.index).
+	return refuse(PodNotFound, tell("JobSet %s 에 완료 인덱스가 %[3]d 인 %[2]s 파드가 없습니다.", "JobSet %s has no %s pod of completion index %d.",
+		p.of.Name, p.role, p.index)).
 		with("pods", fmt.Sprintf("%s-0-%d", p.role, p.index), "not there")
 }

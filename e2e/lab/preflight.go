@@ -20,6 +20,12 @@ func Preflight(site *Site, pins fixtures.Pins) []Finding {
 		findings = append(findings, Finding{What: "reading", Says: err.Error(),
 			Mend: "the kubeconfig must let its user read everything and write in namespace " + pins.Namespace, Passes: passing(err)})
 	}
+	if site.Unheld != nil {
+		findings = append(findings, Finding{What: "other runs", Says: "nothing keeps a second run off this lab meanwhile", Note: site.Unheld.Error()})
+	}
+	if site.Fault != "" {
+		findings = append(findings, faultLeft(site))
+	}
 	// What is told first is the first that is wrong, so causes stand before what
 	// they bring about: Kueue before JobSet, whose dry run passes Kueue's webhooks
 	// too; a quota before the devices that it hands out, and before what leads to it.

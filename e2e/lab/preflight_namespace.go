@@ -27,7 +27,13 @@ func limitsLeave(site *Site, pins fixtures.Pins) Finding {
 	}
 	for _, quota := range site.Obstacles.Quotas {
 		there = append(there, "ResourceQuota "+quota.Name)
-		if spent := usedUp(quota); len(spent) > 0 {
+		spent := usedUp(quota)
+		if len(spent) > 0 && site.going.some() {
+			finding.Says = fmt.Sprintf("ResourceQuota %s is used up: %s", quota.Name, list(spent))
+			finding.Note = "what is deleted before the first step counts in it; if it is used up without that, a step fails by it"
+			return finding
+		}
+		if len(spent) > 0 {
 			finding.Says = fmt.Sprintf("ResourceQuota %s is used up: %s", quota.Name, list(spent))
 			finding.Mend = fmt.Sprintf("kubectl -n %s delete resourcequota %s", pins.Namespace, quota.Name)
 			return finding

@@ -228,15 +228,3 @@ func TestManagersAreFoundByTheirImageWhereverTheyAre(t *testing.T) {
 		t.Errorf("found what is not there: %+v", got)
 	}
 }
-
-func TestOnlyWhatThisSuiteAppliedIsItsOwn(t *testing.T) {
-	object := func(manager string, operation metav1.ManagedFieldsOperationType) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "manager"}, {Manager: manager, Operation: operation}}}}
-	}
-	if !appliedByUs(object(fieldManager, metav1.ManagedFieldsOperationApply)) {
-		t.Error("our own is not known")
-	}
-	if appliedByUs(object("kubectl", metav1.ManagedFieldsOperationApply)) || appliedByUs(object("kubectl-client-side-apply", metav1.ManagedFieldsOperationUpdate)) {
-		t.Error("a learner's is taken for ours")
-	}
-}

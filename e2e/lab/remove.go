@@ -11,25 +11,31 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// remove deletes JobSets of the lab's namespace and waits until nothing of them
-// is left: no Job, no pod, and no Workload that still holds quota.
-func (w *World) remove(ctx context.Context, names []string) error {
-	if len(names) == 0 {
+// remove deletes JobSets of the lab's namespace, those very ones and none that was
+// made anew under the same name meanwhile, and waits until nothing of them is left:
+// no Job, no pod, and no Workload that still holds quota.
+func (w *World) remove(ctx context.Context, jobSets []jobsetv1.JobSet) error {
+	if len(jobSets) == 0 {
 		return nil
 	}
-	for _, name := range names {
-		jobSet := &jobsetv1.JobSet{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.Pins.Namespace}}
-		err := w.client.Delete(ctx, jobSet, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	for i := range jobSets {
+		err := w.client.Delete(ctx, &jobSets[i], client.PropagationPolicy(metav1.DeletePropagationBackground),
+			client.Preconditions{UID: &jobSets[i].UID})
+		if apierrors.IsConflict(err) {
+			return fmt.Errorf("JobSet %s was deleted and made anew by somebody else meanwhile, so it was left as it is: %w", jobSets[i].Name, err)
+		}
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("deleting JobSet %s: %w", name, err)
+			return fmt.Errorf("deleting JobSet %s: %w", jobSets[i].Name, err)
 		}
 	}
+	names := namesOf(jobSets)
 	var left []string
 	var blind error
 	gone := true
@@ -105,4 +111,12 @@ func (w *World) leftOf(ctx context.Context, names []string) ([]string, error) {
 		}
 	}
 	return left, nil
+}
+
+func namesOf(jobSets []jobsetv1.JobSet) []string {
+	var names []string
+	for _, jobSet := range jobSets {
+		names = append(names, jobSet.Name)
+	}
+	return names
 }

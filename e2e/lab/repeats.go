@@ -153,12 +153,10 @@ func (s Settings) Nth(n int) Settings {
 }
 
 // BeginRepeats takes away what earlier runs reported; the history stays.
-func (s Settings) BeginRepeats() error {
-	if err := s.forget(); err != nil {
-		return err
+func (s Settings) BeginRepeats() (end func(), err error) {
+	end, err = s.forget()
+	if err != nil {
+		return nil, err
 	}
-	if err := os.RemoveAll(filepath.Join(s.Reports, "repeats")); err != nil {
-		return fmt.Errorf("removing earlier repeats: %w", err)
-	}
-	return nil
+	return end, s.removeReports("repeats")
 }

@@ -61,9 +61,11 @@ func TestRunsThatWereNotComeToCountAsFailed(t *testing.T) {
 func TestTheHistoryGrowsAndTheRepeatsDoNot(t *testing.T) {
 	settings := Settings{Reports: t.TempDir()}
 	for range 2 {
-		if err := settings.BeginRepeats(); err != nil {
+		end, err := settings.BeginRepeats()
+		if err != nil {
 			t.Fatal(err)
 		}
+		end()
 		if err := settings.SaveRepeats(repeated(good, step6)); err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func (s Settings) SpecsReport() string { return filepath.Join(s.Reports, "specs.
 
 // SaveClosing keeps the closing block, for a person and for a program.
 func (s Settings) SaveClosing(closing Closing) error {
-	if err := os.WriteFile(s.closingPath(), []byte(closing.String()+"\n"), 0o644); err != nil {
+	if err := replaceFile(s.closingPath(), []byte(closing.String()+"\n")); err != nil {
 		return fmt.Errorf("saving the closing block: %w", err)
 	}
 	return s.save(closing.Machine())

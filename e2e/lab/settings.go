@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gsb.test/jobset-e2e/fixtures"
 )
 
 // Settings are what the environment says of a run.
@@ -31,6 +33,12 @@ type Settings struct {
 	Fresh bool
 	// Wait is LAB_WAIT: for how long a lab that still boots is waited for.
 	Wait time.Duration
+
+	// Run is this run's id: on its Lease, on the JobSets that it applies and in its
+	// verdict. A run that another one starts on the same lab gets that one's, LAB_RUN.
+	Run string
+	// LabEnds tells that the lab is removed after the run, by who made it for the run.
+	LabEnds bool
 }
 
 // ReadSettings reads the environment through getenv. root is the directory
@@ -40,6 +48,7 @@ func ReadSettings(getenv func(string) string, root string) (Settings, error) {
 	settings := Places(getenv, root)
 	settings.Image = strings.TrimSpace(getenv("LAB_IMAGE"))
 	settings.Keep, settings.Fresh = getenv("LAB_KEEP") == "1", getenv("LAB_FRESH") == "1"
+	settings.LabEnds = getenv(fixtures.LabEndsVariable) != ""
 	if settings.Image != "" && !imageName.MatchString(settings.Image) {
 		return settings, fmt.Errorf("LAB_IMAGE is %q, which is no image's name; one is busybox:1.35.0 or registry.local:5000/tools/busybox:1", settings.Image)
 	}
@@ -56,6 +65,9 @@ func ReadSettings(getenv func(string) string, root string) (Settings, error) {
 	if err := writable(settings.Reports); err != nil {
 		return settings, fmt.Errorf("the reports cannot be written: %w.\n"+
 			"  Name another directory: make steps LAB_REPORTS=/path", err)
+	}
+	if err := settings.claimReports(); err != nil {
+		return settings, err
 	}
 	if err := writable(settings.WorkDir); err != nil {
 		return settings, fmt.Errorf("the work directory, which stands for /root/gsb-jobset, cannot be written: %w.\n"+

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
 )
@@ -24,6 +22,11 @@ type Site struct {
 	Kubernetes string // the API server's version
 	// Unreachable is why nobody answered; all below is then unknown.
 	Unreachable error
+	// Occupied is another run that is on the lab, if there is one. Unheld is why this
+	// run could not keep others off it.
+	Occupied, Unheld error
+	// Fault names a fault that was made and not restored; empty if there is none.
+	Fault string
 
 	Nodes []corev1.Node
 	// Machine is the one that this program runs on; see nodeNamed.
@@ -46,6 +49,8 @@ type Site struct {
 
 	// Strangers are JobSets in the namespace that this suite did not apply.
 	Strangers []string
+	// going is what is deleted before the first step, and so in nobody's way.
+	going going
 	// Holders are other pods that hold GPUs: namespace/name to how many.
 	Holders map[string]int64
 	// StrangeFiles are files in the work directory where the steps write theirs.
@@ -110,6 +115,10 @@ func (w *World) Survey(ctx context.Context) *Site {
 		return err
 	})
 	read("the JobSets and pods", func(ctx context.Context) error { return w.surveyOccupants(ctx, site) })
+	read("the journal of faults", func(ctx context.Context) (err error) {
+		site.Fault, err = w.leftFault(ctx)
+		return err
+	})
 	read("the work directory", func(context.Context) (err error) {
 		site.StrangeFiles, err = w.ledger().strangers(w.stepFiles())
 		return err
@@ -122,33 +131,21 @@ func (w *World) Survey(ctx context.Context) *Site {
 	return site
 }
 
-// surveyOccupants finds who is in the namespace and who holds GPUs. What will be
-// taken away is not counted: what an earlier run of this suite left, and with
-// --fresh every JobSet in the namespace.
+// surveyOccupants finds who is in the namespace and who holds GPUs, beside what goes.
 func (w *World) surveyOccupants(ctx context.Context, site *Site) error {
-	var jobSets jobsetv1.JobSetList
-	if err := w.client.List(ctx, &jobSets, client.InNamespace(w.Pins.Namespace)); err != nil {
+	goes, err := w.surveyGoing(ctx, site)
+	if err != nil {
 		return err
 	}
-	var going []string
-	for _, jobSet := range jobSets.Items {
-		ours := appliedByUs(&jobSet)
-		if !ours {
-			site.Strangers = append(site.Strangers, jobSet.Name)
-		}
-		if ours || site.Fresh {
-			going = append(going, jobSet.Name)
-		}
-	}
+	site.going = goes
 	var pods corev1.PodList
 	if err := w.client.List(ctx, &pods); err != nil {
 		return err
 	}
 	gpu := gpuResource(site.ClusterQueue, w.Pins)
 	for _, pod := range pods.Items {
-		left := pod.Namespace == w.Pins.Namespace && slices.Contains(going, pod.Labels[jobsetv1.JobSetNameKey])
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		if held := gpusOf(pod.Spec, gpu); held > 0 && !left && !ended && pod.Spec.NodeName != "" {
+		if held := gpusOf(pod.Spec, gpu); held > 0 && !goes.made(&pod) && !ended && pod.Spec.NodeName != "" {
 			site.Holders[pod.Namespace+"/"+pod.Name] = held
 		}
 	}

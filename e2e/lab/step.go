@@ -9,8 +9,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
-	"github.com/onsi/gomega"
 )
 
 // A Step is one step of the lab: what a learner does, and what must then be
@@ -42,7 +40,7 @@ type Step struct {
 
 	// Check judges the step. It is a pure function of the Snapshot, and every
 	// judgement in it is one of this package's words.
-	Check func(g gomega.Gomega, s *Snapshot)
+	Check func(c *Check, s *Snapshot)
 }
 
 var steps []Step
@@ -63,22 +61,18 @@ func (s Step) Specs() bool {
 // Steps returns every step in order.
 func Steps() []Step { return slices.Clone(steps) }
 
-// Judge checks the step against a snapshot. It returns nothing if the step is
-// passed, and else why it is not: the first judgement that does not hold.
-func (s Step) Judge(snapshot *Snapshot) string {
-	return judged(func(g gomega.Gomega) { s.Check(g, snapshot) })
-}
-
-// Refusal is Judge with the refusal itself, nil if the step is passed, and with
-// the judgements that this snapshot leaves open.
-func (s Step) Refusal(snapshot *Snapshot) (refusal *Refusal, open []*Refusal) {
-	return refusalOf(func(g gomega.Gomega) { s.Check(g, snapshot) })
+// Judge checks the step against a snapshot. What does not hold is in the result,
+// the first one first; the step is passed if there is nothing.
+func (s Step) Judge(snapshot *Snapshot) *Check {
+	c := &Check{}
+	s.Check(c, snapshot)
+	return c
 }
 
 // String is how a step is called in a sentence.
 func (s Step) String() string { return fmt.Sprintf("Step %d %s «%s»", s.Number, s.Name, s.Title) }
 
 // Story begins the story of a failure of this step.
-func (s Step) Story(verdict string, snapshot *Snapshot) Story {
-	return Story{Subject: s.String(), Verdict: verdict, JobSets: s.JobSets, Files: s.Files, Snapshot: snapshot, Task: s.Task}
+func (s Step) Story(failure Failure, snapshot *Snapshot) Story {
+	return Story{Subject: s.String(), Failure: failure, JobSets: s.JobSets, Files: s.Files, Snapshot: snapshot, Task: s.Task}
 }

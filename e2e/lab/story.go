@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // A Story is a failure told so that a lab author sees what is wrong in the lab:
@@ -14,12 +13,7 @@ import (
 type Story struct {
 	// Subject is what failed, such as a step by its name.
 	Subject string
-	// Verdict is the failed judgement, or what went wrong with a deed.
-	Verdict string
-	// Waited is how long it was waited for, 0 if it was not. DeadEnd says why
-	// no longer.
-	Waited  time.Duration
-	DeadEnd string
+	Failure Failure
 
 	// JobSets and Files are those that the story is about.
 	JobSets []string
@@ -36,13 +30,18 @@ type Story struct {
 // String tells the story.
 func (s Story) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s %s\n", s.Subject, strings.TrimSpace(s.Verdict))
+	fmt.Fprintf(&text, "%s %s: %s\n", s.Subject, s.Failure.Stage, s.Failure.Refusal.String())
 	switch {
-	case s.DeadEnd != "":
-		fmt.Fprintf(&text, "\nGiven up after %.1f s: %s.\n", s.Waited.Seconds(), s.DeadEnd)
-	case s.Waited > 0:
-		fmt.Fprintf(&text, "\nWaited %.1f s for it.\n", s.Waited.Seconds())
+	case s.Failure.Blocker != nil:
+		fmt.Fprintf(&text, "\nGiven up after %.1f s: %s.\n", s.Failure.Waited, s.Failure.Blocker.Message)
+	case s.Failure.Waited > 0:
+		fmt.Fprintf(&text, "\nWaited %.1f s for it.\n", s.Failure.Waited)
 	}
+	var others [][]string
+	for _, other := range s.Failure.Others {
+		others = append(others, []string{other.EN})
+	}
+	section(&text, "Besides", others)
 	if s.Snapshot != nil {
 		section(&text, "The controllers say", s.Snapshot.words(s.JobSets))
 		section(&text, "What exists", s.Snapshot.inventory(s.JobSets, s.Files))

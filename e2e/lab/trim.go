@@ -4,6 +4,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gsb.test/jobset-e2e/fixtures"
 )
 
 // kubectlApplied is where kubectl keeps the whole manifest a second time.
@@ -57,5 +59,7 @@ func trimPod(pod *corev1.Pod) {
 
 func trimMeta(meta *metav1.ObjectMeta) {
 	meta.ManagedFields = nil
-	delete(meta.Annotations, kubectlApplied)
+	for _, annotation := range []string{kubectlApplied, fixtures.RunAnnotation, fixtures.AppliedAnnotation} {
+		delete(meta.Annotations, annotation)
+	}
 }

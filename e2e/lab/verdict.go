@@ -2,9 +2,7 @@ package lab
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -31,7 +29,8 @@ const (
 type Verdict struct {
 	// Schema changes when a field's meaning does.
 	Schema  int       `json:"schema"`
-	Verdict string    `json:"verdict"` // passed, partial, failed or not run
+	Run     string    `json:"run,omitempty"` // its id, which its JobSets carry too
+	Verdict string    `json:"verdict"`       // passed, partial, failed or not run
 	Reason  string    `json:"reason"`
 	Suite   string    `json:"suite"` // the commit that the suite was built from
 	Started time.Time `json:"started,omitzero"`
@@ -51,8 +50,12 @@ type Verdict struct {
 type FirstFailure struct {
 	// By is preflight, the number of a step as in "step 6", the name of a mistake
 	// as in "mistake train-label-on-job-template", or "the suite itself".
-	By      string `json:"by"`
-	Spec    string `json:"spec"`
+	By   string `json:"by"`
+	Spec string `json:"spec"`
+	// Code is the kind of the failure, and Cause that of what blocked the wait for
+	// it; both are empty where the suite itself failed.
+	Code    Code   `json:"code,omitempty"`
+	Cause   Code   `json:"cause,omitempty"`
 	Message string `json:"message"`
 }
 
@@ -86,7 +89,7 @@ func (c Closing) Overrule(succeeded bool) (Closing, bool) {
 
 // Machine is the closing for a program to read.
 func (c Closing) Machine() Verdict {
-	return Verdict{Schema: 1, Verdict: c.Verdict, Reason: c.Reason, Suite: Commit, Started: c.Started, Seconds: c.Seconds,
+	return Verdict{Schema: 2, Run: c.Run, Verdict: c.Verdict, Reason: c.Reason, Suite: Commit, Started: c.Started, Seconds: c.Seconds,
 		Wanted: c.Wanted, Found: c.Versions, Preflight: c.Findings, Steps: c.Steps, Mistakes: c.Mistakes, FirstFailure: c.First}
 }
 
@@ -103,6 +106,12 @@ func firstFailure(reports types.SpecReports) *FirstFailure {
 		for _, label := range report.Labels() {
 			first.By = calledBy(label, first.By)
 		}
+		if failure := failureOf(report); failure != nil {
+			first.Code = failure.Code
+			if failure.Blocker != nil {
+				first.Cause = failure.Blocker.Code
+			}
+		}
 		return first
 	}
 	return nil
@@ -114,11 +123,13 @@ func (s Settings) verdictPath() string { return filepath.Join(s.Reports, "verdic
 
 // Begin takes away what an earlier run said, so that nobody takes it for this
 // one's, and leaves a verdict that stands if this run is killed before its end.
-func (s Settings) Begin() error {
-	if err := s.forget(); err != nil {
-		return err
+// Until end is called, no other run writes into the folder of the reports.
+func (s Settings) Begin() (end func(), err error) {
+	end, err = s.forget()
+	if err != nil {
+		return nil, err
 	}
-	return s.save(withoutRun(failed, "the run has not come to its end: it still goes on, or it was killed"))
+	return end, s.save(s.withoutRun(failed, "the run has not come to its end: it still goes on, or it was killed"))
 }
 
 // SaveRefusal leaves a verdict of a run that did not even begin, in the place of
@@ -128,15 +139,17 @@ func (s Settings) SaveRefusal(refusal error) {
 	if s.Reports == "" {
 		return
 	}
-	if err := s.forget(); err != nil {
+	end, err := s.forget()
+	if err != nil {
 		return
 	}
-	_ = s.save(withoutRun(notRun, refusal.Error()))
+	defer end()
+	_ = s.save(s.withoutRun(notRun, refusal.Error()))
 }
 
 // withoutRun is a verdict that no run has given.
-func withoutRun(verdict, reason string) Verdict {
-	v := Verdict{Schema: 1, Verdict: verdict, Reason: reason, Suite: Commit, Started: time.Now()}
+func (s Settings) withoutRun(verdict, reason string) Verdict {
+	v := Verdict{Schema: 2, Run: s.Run, Verdict: verdict, Reason: reason, Suite: Commit, Started: time.Now()}
 	if pins, err := fixtures.ReadPins(); err == nil {
 		v.Wanted = wanted(pins)
 	}
@@ -147,10 +160,7 @@ func withoutRun(verdict, reason string) Verdict {
 func (s Settings) save(verdict Verdict) error {
 	content, err := json.MarshalIndent(verdict, "", "  ")
 	if err == nil {
-		err = os.WriteFile(s.verdictPath()+".new", append(content, '\n'), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(s.verdictPath()+".new", s.verdictPath())
+		err = replaceFile(s.verdictPath(), append(content, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("saving the verdict: %w", err)
@@ -158,17 +168,24 @@ func (s Settings) save(verdict Verdict) error {
 	return nil
 }
 
-// forget takes an earlier run's reports away, and makes the folder for this one's.
-func (s Settings) forget() error {
+// forget takes an earlier run's reports away, and makes the folder for this one's,
+// in which no other run writes until end is called.
+func (s Settings) forget() (end func(), err error) {
 	if err := os.MkdirAll(s.Reports, 0o755); err != nil {
-		return fmt.Errorf("making the folder of the reports: %w", err)
+		return nil, fmt.Errorf("making the folder of the reports: %w", err)
 	}
-	for _, path := range []string{s.verdictPath(), s.closingPath(), s.JUnitReport(), s.SpecsReport(), s.repeatsPath()} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing the report of an earlier run: %w", err)
-		}
+	if err := s.claimReports(); err != nil {
+		return nil, err
 	}
-	return nil
+	end, err = s.lockReports()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.removeReports("verdict.json", "closing.txt", "junit.xml", "specs.json", "repeats.json"); err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
 }
 
 // ReadVerdict reads the verdict that lies in the folder of the reports.

@@ -45,12 +45,12 @@ func (s Step) define(world func() *World, failed map[int]bool) {
 	s.container(world, failed, func(me func() *Learner) {
 		it("is not passed by doing nothing", world, func(ctx context.Context) {
 			snapshot := me().Look(ctx)
-			if s.Judge(snapshot) == "" {
-				me().fail("is passed before anything was done: its check checks nothing, or the namespace was not empty.", outcome{last: snapshot})
+			if len(s.Judge(snapshot).Refusals) == 0 {
+				me().refused("is passed before anything was done", because(PassedTooEarly, "its check checks nothing, or the namespace was not empty."), outcome{last: snapshot})
 			}
 		})
 		it("can be done as the text says", world, func(ctx context.Context) { s.Solve(ctx, me()) })
-		it("is passed", world, func(ctx context.Context) { me().passes(ctx, s.JobSets, s.Judge, s.Lasting) })
+		it("is passed", world, func(ctx context.Context) { me().passes(ctx, s.JobSets, refusalsOf(s.Judge), s.Lasting) })
 	})
 }
 
@@ -60,7 +60,7 @@ func (s Step) defineFirst(world func() *World, failed map[int]bool, asked []Step
 	s.container(world, failed, func(me func() *Learner) {
 		it(fmt.Sprintf("is done first, because step %d needs it", asked[0].Number), world, func(ctx context.Context) {
 			s.Solve(ctx, me())
-			me().passes(ctx, s.JobSets, s.Judge, false)
+			me().passes(ctx, s.JobSets, refusalsOf(s.Judge), false)
 		})
 	})
 }
@@ -96,14 +96,14 @@ func (s Step) folder() string { return fmt.Sprintf("step%d-%s", s.Number, s.Name
 // passes waits until the judgement holds and, if it is of something that must
 // not happen, watches that it goes on holding. It gives up where one of jobSets
 // has come to a dead end. The snapshot that it passed on is kept, as a recording.
-func (me *Learner) passes(ctx context.Context, jobSets []string, judge func(*Snapshot) string, lasting bool) {
+func (me *Learner) passes(ctx context.Context, jobSets []string, judge condition, lasting bool) {
 	ginkgo.GinkgoHelper()
 	end := me.world.await(ctx, jobSets, judge)
 	if end.held && lasting {
 		end = me.world.remains(ctx, judge)
 	}
 	if !end.held {
-		me.fail(notPassed+end.refusal, end)
+		me.fail(notPassed, end)
 	}
 	recording, err := end.last.Recording()
 	if err == nil {
@@ -113,9 +113,14 @@ func (me *Learner) passes(ctx context.Context, jobSets []string, judge func(*Sna
 		ginkgo.Fail(err.Error())
 	}
 	// What a recording leaves out must be what no judgement asks for.
-	if refusal := judge(recording); refusal != "" {
-		me.fail("is passed, and its recording is not, so trim.go takes too much: "+refusal, outcome{last: recording})
+	if refusals := judge(recording); len(refusals) > 0 {
+		me.fail("is passed, and its recording is not, so trim.go takes too much", outcome{last: recording, refusals: refusals})
 	}
+}
+
+// refusalsOf makes a condition of a step's or a mistake's Judge.
+func refusalsOf(judge func(*Snapshot) *Check) condition {
+	return func(s *Snapshot) []*Refusal { return judge(s).Refusals }
 }
 
 // define makes the one spec of a mistake.
@@ -128,7 +133,7 @@ func (m Mistake) define(world func() *World) {
 			if ginkgo.CurrentSpecReport().Failed() && !world().Interrupted() {
 				world().Gather(ctx, folder, ginkgo.CurrentSpecReport().Failure.Message)
 			}
-			err := world().remove(ctx, []string{m.JobSet()})
+			err := world().removeApplied(ctx, m.JobSet())
 			if err == nil {
 				// The next mistake, or the step itself, makes a JobSet of the same name.
 				err = world().WatchAnew()
@@ -146,7 +151,7 @@ func (m Mistake) define(world func() *World) {
 			m.Provoke(ctx, me)
 		}
 		// What is a dead end for a step is where a mistake leads to.
-		me.passes(ctx, nil, m.Judge, m.Lasting)
+		me.passes(ctx, nil, refusalsOf(m.Judge), m.Lasting)
 	}, ginkgo.Label(mistakeLabel+m.Name))
 }
 

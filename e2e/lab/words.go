@@ -27,13 +27,11 @@ func (w Workload) absent() *Refusal {
 			lesser = append(lesser, seen.Owner)
 		}
 	}
-	refusal := refuse(tell("JobSet %s 에는 Workload 가 없는데, Kueue 가 Workload 하나로 다루어야 합니다.",
-		"JobSet %s has no Workload; Kueue should know it as one Workload.", w.of.Name),
-		"JobSet %s owns no Workload: Kueue does not know of it.", w.of.Name)
+	refusal := refuse(WorkloadNotFound, tell("JobSet %s 에는 Workload 가 없는데, Kueue 가 Workload 하나로 다루어야 합니다.",
+		"JobSet %s has no Workload; Kueue should know it as one Workload.", w.of.Name))
 	if len(lesser) > 0 {
-		refusal = refuse(tell("JobSet %s 에는 Workload 가 없고 Job 마다 따로 Workload 가 있는데, 한 덩어리로 입장해야 합니다.",
-			"JobSet %s has no Workload and its Jobs have one each; the lab wants it admitted as one.", w.of.Name),
-			"JobSet %s owns no Workload: Kueue admits its Jobs one by one.", w.of.Name).
+		refusal = refuse(WorkloadPerJob, tell("JobSet %s 에는 Workload 가 없고 Job 마다 따로 Workload 가 있는데, 한 덩어리로 입장해야 합니다.",
+			"JobSet %s has no Workload and its Jobs have one each; the lab wants it admitted as one.", w.of.Name)).
 			with("Workloads owned by its Jobs", "none", strings.Join(lesser, ", "))
 	}
 	return refusal.with("Workloads owned by "+w.of.Name, 1, 0)

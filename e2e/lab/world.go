@@ -36,9 +36,9 @@ type World struct {
 	watchUntil context.Context
 	unwatch    context.CancelFunc
 
-	// running ends when somebody interrupts the run.
+	// running ends when somebody interrupts the run, or it has lost the lab.
 	running   context.Context
-	interrupt context.CancelFunc
+	interrupt context.CancelCauseFunc
 }
 
 // Connect reads the kubeconfig and makes the clients. It does not yet talk to

@@ -22,15 +22,12 @@ const sumsFile = "SHA256SUMS"
 // Save writes the set in dir as one archive: an uncompressed tar of its parts,
 // their checksums first. to is replaced only by a whole archive. say hears how far it is.
 func Save(ctx context.Context, dir, to string, say func(string)) (err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("reading the image set: %w", err)
+	if err := MaySave(to); err != nil {
+		return err
 	}
-	names := []string{setFile} // what the archive is comes before the bulk of it
-	for _, entry := range entries {
-		if entry.Type().IsRegular() && entry.Name() != setFile {
-			names = append(names, entry.Name())
-		}
+	names, err := partsOf(dir)
+	if err != nil {
+		return err
 	}
 	var sums bytes.Buffer
 	for _, name := range names {
@@ -40,11 +37,11 @@ func Save(ctx context.Context, dir, to string, say func(string)) (err error) {
 		}
 		fmt.Fprintf(&sums, "%s  %s\n", sum, name)
 	}
-	part := to + ".part"
-	out, err := os.Create(part)
+	out, err := partOf(to)
 	if err != nil {
-		return fmt.Errorf("the archive cannot be written: %w", err)
+		return err
 	}
+	part := out.Name()
 	defer func() {
 		if err != nil {
 			if NoSpace(err) {
@@ -60,7 +57,7 @@ func Save(ctx context.Context, dir, to string, say func(string)) (err error) {
 			err = addFile(ctx, archive, filepath.Join(dir, name), watched(say, "writing "+name))
 		}
 	}
-	if err = errors.Join(err, archive.Close(), out.Sync(), out.Close()); err != nil {
+	if err = errors.Join(err, archive.Close(), out.Chmod(0o644), out.Sync(), out.Close()); err != nil {
 		return err
 	}
 	return os.Rename(part, to)

@@ -47,7 +47,7 @@ func TestASavedSetIsLoadedAsItWas(t *testing.T) {
 	set, archive := saved(t)
 	cache := Cache{Dir: filepath.Join(t.TempDir(), "new")}
 	key := Key{set.Inputs}
-	_, found, err := cache.Loaded(Source, key)
+	_, found, err := cache.Loaded(t.Context(), Source, key)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found).To(Equal(false))
 
@@ -66,15 +66,15 @@ func TestASavedSetIsLoadedAsItWas(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(bytes.Equal(was, is)).To(Equal(true), part)
 		}
-		again, found, err := cache.Loaded(Source, key)
+		again, found, err := cache.Loaded(t.Context(), Source, key)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found).To(Equal(true))
 		g.Expect(again).To(Equal(loaded))
 	}
-	_, found, err = cache.Loaded(Registry, key)
+	_, found, err = cache.Loaded(t.Context(), Registry, key)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found).To(Equal(false), "it is of one mode")
-	_, found, err = cache.Loaded(Source, KeyOf("other inputs"))
+	_, found, err = cache.Loaded(t.Context(), Source, KeyOf("other inputs"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found).To(Equal(false), "it is of one checkout's inputs")
 }

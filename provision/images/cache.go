@@ -19,8 +19,16 @@ import (
 // on the machine share it. An entry exists whole or not at all: it is made under
 // another name and renamed when it is done, so a killed build leaves only a
 // half-made folder that nothing reads and the next build of it removes.
+//
+// A finished entry notes what its files are (see note), and one that has been damaged
+// since counts as not there: it is made again.
 type Cache struct {
 	Dir string
+	// ReadOnly leaves the cache as it is: for those who only look.
+	ReadOnly bool
+	// Damaged hears of each damaged entry that was found, more than once perhaps. Nil
+	// where nobody wants to know.
+	Damaged func(entry string, how error)
 }
 
 // Key is the hash of an entry's inputs; the name of the entry carries its beginning.
@@ -59,38 +67,49 @@ func FilesIn(dir string, keep func(path string) bool) ([]string, error) {
 	return inputs, err
 }
 
-// Find returns the folder of the entry of that name and key, if it is whole.
-func (c Cache) Find(name string, key Key) (dir string, whole bool) {
+// Find returns the folder of the entry of that name and key, if it is whole. files
+// are what it must hold, where that is known.
+func (c Cache) Find(ctx context.Context, name string, key Key, files ...string) (dir string, whole bool) {
 	dir = filepath.Join(c.Dir, name+"-"+key.Short())
-	info, err := os.Stat(dir)
-	return dir, err == nil && info.IsDir()
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return dir, false
+	}
+	err := c.intact(ctx, dir, files)
+	if err != nil && ctx.Err() == nil && c.Damaged != nil {
+		c.Damaged(filepath.Base(dir), err)
+	}
+	return dir, err == nil
 }
 
 // Entry returns the folder of the entry of that name and key, and how long it
-// took to make: zero if it was there. Only one process makes an entry at a time;
+// took to make: zero if it was there, whole, with the files that it must hold. Only one process makes an entry at a time;
 // another that wants it waits, and is told so through say.
-func (c Cache) Entry(ctx context.Context, name string, key Key, say func(string), fill func(ctx context.Context, dir string) error) (string, time.Duration, error) {
-	return c.make(ctx, name, key, say, fill, false)
+func (c Cache) Entry(ctx context.Context, name string, key Key, say func(string), fill func(ctx context.Context, dir string) error, files ...string) (string, time.Duration, error) {
+	return c.make(ctx, name, key, say, fill, false, files)
 }
 
 // Replace is Entry, but makes the entry anew where it is there already.
 func (c Cache) Replace(ctx context.Context, name string, key Key, say func(string), fill func(ctx context.Context, dir string) error) (string, error) {
-	dir, _, err := c.make(ctx, name, key, say, fill, true)
+	dir, _, err := c.make(ctx, name, key, say, fill, true, nil)
 	return dir, err
 }
 
-func (c Cache) make(ctx context.Context, name string, key Key, say func(string), fill func(ctx context.Context, dir string) error, anew bool) (string, time.Duration, error) {
-	done, whole := c.Find(name, key)
-	if whole && !anew {
-		return done, 0, nil
+func (c Cache) make(ctx context.Context, name string, key Key, say func(string), fill func(ctx context.Context, dir string) error, anew bool, files []string) (string, time.Duration, error) {
+	done := filepath.Join(c.Dir, name+"-"+key.Short())
+	if !anew {
+		if _, whole := c.Find(ctx, name, key, files...); whole {
+			return done, 0, nil
+		}
 	}
 	release, err := c.Lock(ctx, filepath.Base(done), func() { say("waiting for another run to build " + name) })
 	if err != nil {
 		return "", 0, err
 	}
 	defer release()
-	if _, whole := c.Find(name, key); whole && !anew { // made by whoever held the lock
-		return done, 0, nil
+	if !anew {
+		if _, whole := c.Find(ctx, name, key, files...); whole { // made by whoever held the lock
+			return done, 0, nil
+		}
 	}
 	half := done + ".half"
 	if err := os.RemoveAll(half); err != nil {
@@ -100,7 +119,11 @@ func (c Cache) make(ctx context.Context, name string, key Key, say func(string),
 		return "", 0, fmt.Errorf("making the cache entry for %s: %w", name, err)
 	}
 	began := time.Now()
-	if err := fill(ctx, half); err != nil {
+	err = fill(ctx, half)
+	if err == nil {
+		err = takeNote(ctx, half)
+	}
+	if err != nil {
 		if NoSpace(err) {
 			err = fmt.Errorf("%w\n   the disk of %s is full; free some and run again (entries of older versions lie there too; any may be deleted)", err, c.Dir)
 		}

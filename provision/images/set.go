@@ -5,6 +5,7 @@ package images
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -125,8 +126,8 @@ func (s *Set) paths() []*string {
 
 // Loaded returns the set of a mode that was loaded from an archive, for those
 // inputs; false if none was.
-func (c Cache) Loaded(mode Mode, inputs Key) (Set, bool, error) {
-	dir, whole := c.Find(loadedName(mode), inputs)
+func (c Cache) Loaded(ctx context.Context, mode Mode, inputs Key) (Set, bool, error) {
+	dir, whole := c.Find(ctx, loadedName(mode), inputs)
 	if !whole {
 		return Set{}, false, nil
 	}

@@ -32,6 +32,9 @@ type Client struct {
 	web      *http.Transport
 	pause    time.Duration
 	progress *progress
+	// digests are what was pulled: by its name the digest that its registry gives for it,
+	// which is an index's where there are several architectures.
+	digests map[string]string
 }
 
 // NewClient returns a client that keeps what it pulls in folder. Credentials are
@@ -42,7 +45,7 @@ func NewClient(mirrors Mirrors, folder string, say func(string)) *Client {
 	web.DialContext = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	web.ResponseHeaderTimeout = 30 * time.Second
 	return &Client{mirrors: mirrors, folder: folder, keychain: authn.DefaultKeychain, web: web, pause: firstPause,
-		progress: &progress{say: say}}
+		progress: &progress{say: say}, digests: map[string]string{}}
 }
 
 // Pull fetches an image for this machine, every layer of it to disk. digest is
@@ -104,13 +107,18 @@ func (c *Client) describe(ctx context.Context, door http.RoundTripper, at name.R
 	if err != nil {
 		return nil, a.orWrong(at, err)
 	}
-	if digest != "" && found.Digest.String() != digest {
-		return nil, a.wrong(digest, found.Digest.String())
-	}
 	image, err := found.Image()
 	if err != nil {
 		return nil, a.orForeign(err)
 	}
+	own, err := image.Digest()
+	if err != nil {
+		return nil, err
+	}
+	if digest != "" && found.Digest.String() != digest && own.String() != digest {
+		return nil, a.wrong(digest, found.Digest.String())
+	}
+	c.digests[a.what] = found.Digest.String()
 	config, err := image.ConfigFile()
 	if err != nil {
 		return nil, err

@@ -56,8 +56,14 @@ func (c *Client) layers(ctx context.Context, door http.RoundTripper, from name.R
 func (c *Client) layer(ctx context.Context, door http.RoundTripper, from name.Repository, a asked, layer v1.Descriptor) (err error) {
 	whole := c.pulled(layer.Digest)
 	if info, err := os.Stat(whole); err == nil && info.Size() == layer.Size {
-		c.progress.got(layer.Digest, layer.Size)
-		return nil
+		// An earlier run's; it is read once more, since a disk may have lost some of it.
+		if holds(whole, layer.Digest) {
+			c.progress.got(layer.Digest, layer.Size)
+			return nil
+		}
+		if err := os.Remove(whole); err != nil {
+			return err
+		}
 	}
 	half, err := os.OpenFile(whole+".half", os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -109,6 +115,17 @@ func (c *Client) layer(ctx context.Context, door http.RoundTripper, from name.Re
 		return a.wrong(layer.Digest.String(), found)
 	}
 	return os.Rename(half.Name(), whole)
+}
+
+// holds tells whether a file is what a digest says.
+func holds(path string, digest v1.Hash) bool {
+	in, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	found, _, err := v1.SHA256(in)
+	return err == nil && found == digest
 }
 
 // ask asks for what is missing of a layer and returns it with where it begins.

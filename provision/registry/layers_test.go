@@ -99,6 +99,17 @@ func TestALaterRunGoesOnWhereAnEarlierOneWasKilled(t *testing.T) {
 	}
 }
 
+func TestADamagedLayerOfAnEarlierRunIsPulledAgain(t *testing.T) {
+	g := NewWithT(t)
+	s := newStand(t)
+	s.has(t, busybox, large, here)
+	c := s.client(t)
+	g.Expect(os.WriteFile(c.folder+"/sha256-"+layerHex, []byte(strings.ToUpper(large)), 0o644)).To(Succeed())
+	image, err := c.Pull(t.Context(), busybox, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	whole(g, image)
+}
+
 func TestARegistryThatKnowsNoRanges(t *testing.T) {
 	g := NewWithT(t)
 	s := newStand(t)

@@ -41,6 +41,11 @@ func (c *Client) manifest(ctx context.Context, r Release, digest string) (docume
 	if err == nil {
 		documents, err = source.Documents(objects)
 	}
+	var other *unexpected
+	if errors.As(err, &other) {
+		return nil, nil, "", &told{fmt.Sprintf("%s: %v", r.Manifest, err),
+			"if that is right, name it: a manager's image as images.jobset or images.kueue in the file that LAB_MIRROR names,\n   or as image in provision/registry/sources.yaml, and any other image as also there", err}
+	}
 	if err != nil {
 		return nil, nil, "", &told{fmt.Sprintf("%s is not the manifest of that release: %v", r.Manifest, err),
 			"a proxy or a mirror may have given a page of its own; " + Elsewhere, err}
@@ -100,15 +105,35 @@ func imagesIn(objects []*unstructured.Unstructured) ([]string, error) {
 	return found, nil
 }
 
+// unexpected is the image in a manifest that should not be there.
+type unexpected struct{ found, wanted string }
+
+func (u *unexpected) Error() string {
+	return fmt.Sprintf("it names the image %s, where %s was expected", u.found, u.wanted)
+}
+
 // isOf tells whether the manager's image is among those named, of the release's
-// very version: a tag is what the walk judges the version by.
+// very version, and none that is not known: a tag is what the walk judges the version
+// by, and an image of another place may be gone tomorrow.
 func isOf(images []string, r Release) error {
-	wanted := r.Image + ":" + r.Version
+	wanted, there := r.manager(), false
+	var others []string
 	for _, image := range images {
 		tagged, _, _ := strings.Cut(image, "@")
-		if tagged == wanted {
-			return nil
+		switch {
+		case tagged == wanted:
+			there = true
+		case !slices.Contains(r.Also, image):
+			others = append(others, image)
 		}
 	}
-	return fmt.Errorf("it does not run %s, but %q", wanted, images)
+	switch {
+	case len(others) > 0 && there:
+		return &unexpected{strings.Join(others, ", "), "none but " + strings.Join(append([]string{wanted}, r.Also...), ", ")}
+	case len(others) > 0:
+		return &unexpected{strings.Join(others, ", "), wanted}
+	case !there:
+		return fmt.Errorf("it does not run %s, but %q", wanted, images)
+	}
+	return nil
 }

@@ -30,6 +30,17 @@ type Mirrors struct {
 	// them is another lab, and its verdict says so.
 	Node     string   `json:"node"`
 	Versions Versions `json:"versions"`
+	// Images are the managers' images where a release's manifests name others than
+	// provision/registry/sources.yaml: without a tag, or with it where that is not the version.
+	Images Images `json:"images"`
+	// Digests are known besides those of provision/registry/digests.yaml, and go before them.
+	Digests Digests `json:"digests"`
+}
+
+// Images are managers' images; an empty one is that of the sources.
+type Images struct {
+	JobSet string `json:"jobset"`
+	Kueue  string `json:"kueue"`
 }
 
 // Versions are releases, with a leading v; an empty one is the lab's.
@@ -65,12 +76,14 @@ func parseMirrors(content []byte) (Mirrors, error) {
 	if err := yaml.Unmarshal(content, &whole); err != nil {
 		return Mirrors{}, fmt.Errorf("it is not YAML: %w", err)
 	}
-	if err := knownKeys("", whole, "mirror", "mirrors", "node", "versions"); err != nil {
+	if err := knownKeys("", whole, "mirror", "mirrors", "node", "versions", "images", "digests"); err != nil {
 		return Mirrors{}, err
 	}
-	if versions, ok := whole["versions"].(map[string]any); ok {
-		if err := knownKeys("versions.", versions, "jobset", "kueue"); err != nil {
-			return Mirrors{}, err
+	for _, key := range []string{"versions", "images"} {
+		if releases, ok := whole[key].(map[string]any); ok {
+			if err := knownKeys(key+".", releases, "jobset", "kueue"); err != nil {
+				return Mirrors{}, err
+			}
 		}
 	}
 	var m Mirrors
@@ -97,7 +110,13 @@ func parseMirrors(content []byte) (Mirrors, error) {
 			return Mirrors{}, fmt.Errorf("versions.%s is %q, not a full version such as v0.13.0", key, version)
 		}
 	}
-	return m, nil
+	for key, image := range map[string]string{"jobset": m.Images.JobSet, "kueue": m.Images.Kueue} {
+		host, _, full := strings.Cut(image, "/")
+		if _, err := name.ParseReference(image); image != "" && (err != nil || !full || !strings.ContainsAny(host, ".:")) {
+			return Mirrors{}, fmt.Errorf("images.%s is %q, not a full image name such as registry.k8s.io/jobset/jobset", key, image)
+		}
+	}
+	return m, m.Digests.check()
 }
 
 func knownKeys(prefix string, found map[string]any, known ...string) error {

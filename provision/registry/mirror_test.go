@@ -52,6 +52,9 @@ func TestABadMirrorIsToldSo(t *testing.T) {
 		{"credentials in the address", "mirrors: {docker.io: https://me:secret@m}"},
 		{"a node without a digest", "node: kindest/node:v1.37.0"},
 		{"a node without a tag", "node: kindest/node" + digest},
+		{"an image that is not a full name", "images: {jobset: jobset}"},
+		{"an image of something else", "images: {kueueviz: registry.k8s.io/kueue/kueueviz}"},
+		{"a digest that is none", "digests: {busybox: sha256:1}"},
 		{"a list", "[a, b]"},
 		{"no YAML", "mirror: {"},
 	} {
@@ -79,12 +82,13 @@ func TestGoodMirrors(t *testing.T) {
 	g.Expect(ReadMirrors("http://m:5000")).To(Equal(Mirrors{Mirror: "http://m:5000"}))
 	file := filepath.Join(t.TempDir(), "m.yaml")
 	node := "docker.io/kindest/node:v1.36.3@sha256:" + strings.Repeat("a", 64)
-	g.Expect(os.WriteFile(file, []byte("mirrors: {docker.io: http://m}\nnode: "+node+"\nversions: {jobset: v0.12.0}\n"), 0o644)).To(Succeed())
+	g.Expect(os.WriteFile(file, []byte("mirrors: {docker.io: http://m}\nnode: "+node+"\nversions: {jobset: v0.12.0}\nimages: {jobset: us-central1-docker.pkg.dev/k8s-staging-images/jobset/jobset}\n"), 0o644)).To(Succeed())
 	mirrors, err := ReadMirrors(file)
 	g.Expect(err).NotTo(HaveOccurred())
 	sources, err := ReadSources(mirrors)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(sources.Node).To(Equal(node))
+	g.Expect(sources.JobSet.manager()).To(Equal("us-central1-docker.pkg.dev/k8s-staging-images/jobset/jobset:v0.12.0"))
 	g.Expect(sources.JobSet.Manifest).To(Equal("https://github.com/kubernetes-sigs/jobset/releases/download/v0.12.0/manifests.yaml"))
 }
 
@@ -108,9 +112,9 @@ func TestTheSourcesAreTheLabsAndKinds(t *testing.T) {
 		"jobset: {manifest: https://x, image: y}\nkueue: {manifest: https://x, image: y}\nkueu: {}":                     "kueu",
 		"jobset: {manifest: https://x, image: y}":                                                                       "a release needs manifest",
 		"jobset: {manifest: http://x, image: y}\nkueue: {manifest: https://x, image: y}":                                "an https address",
-		"jobset: {manifest: https://x, image: y}\nkueue: {manifest: https://x, image: y}\ndigests: {busybox: sha256:1}": "the digest of busybox",
+		"jobset: {manifest: https://x, image: y}\nkueue: {manifest: https://x, image: y}\ndigests: {}":                 "digests",
 	} {
-		_, err := parseSources([]byte(content), pins, Mirrors{})
+		_, err := parseSources([]byte(content), nil, pins, Mirrors{})
 		g.Expect(err).To(MatchError(ContainSubstring(says)))
 	}
 }

@@ -50,33 +50,34 @@ func (p Puller) Inputs() (images.Key, error) {
 	s := p.Sources
 	inputs := []string{s.Node, s.Steps, s.JobSet.Manifest, s.JobSet.Image, s.Kueue.Manifest, s.Kueue.Image,
 		gpu.String(), runtime.GOARCH, recipe}
-	for _, what := range []string{s.Steps, s.JobSet.Manifest, s.Kueue.Manifest, s.JobSet.Image + ":" + s.JobSet.Version, s.Kueue.Image + ":" + s.Kueue.Version} {
-		inputs = append(inputs, s.Digest[what])
-	}
-	return images.KeyOf(inputs...), nil
+	// What is known of them by digest is no input, but looked at beside: it is added to.
+	return images.KeyOf(append(append(inputs, s.JobSet.Also...), s.Kueue.Also...)...), nil
 }
 
 // Cached returns the set if it is finished or was loaded from an archive: nobody is asked.
-func (p Puller) Cached() (images.Set, bool, error) {
+func (p Puller) Cached(ctx context.Context) (images.Set, bool, error) {
 	key, err := p.Inputs()
 	if err != nil {
 		return images.Set{}, false, err
 	}
-	if set, found, err := p.Cache.Loaded(images.Registry, key); found || err != nil {
+	if set, found, err := p.Cache.Loaded(ctx, images.Registry, key); found || err != nil {
 		return set, found, err
 	}
-	dir, whole := p.Cache.Find(entry, key)
+	dir, whole := p.Cache.Find(ctx, entry, key)
 	if !whole {
 		return images.Set{}, false, nil
 	}
 	set, err := images.Read(dir)
+	if err == nil {
+		err = p.Sources.Digest.contradict(set, dir)
+	}
 	return set, err == nil, err
 }
 
 // Pull returns the set, pulling and building what is not cached, and how long that
 // took; nothing for a finished set.
 func (p Puller) Pull(ctx context.Context) (images.Set, time.Duration, error) {
-	if set, found, err := p.Cached(); found || err != nil {
+	if set, found, err := p.Cached(ctx); found || err != nil {
 		return set, 0, err
 	}
 	key, err := p.Inputs()
@@ -174,7 +175,7 @@ func (p Puller) set(ctx context.Context, client *Client, key images.Key, dir str
 		return images.Set{}, err
 	}
 	for _, image := range set.Contents[:len(inside)] {
-		set.From[image.Ref] = image.Digest
+		set.From[image.Ref] = client.digests[image.Ref]
 	}
 	return set, os.WriteFile(set.GPUManifest, []byte(gpu.Manifest), 0o644)
 }

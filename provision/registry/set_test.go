@@ -74,7 +74,7 @@ func TestAWholeSet(t *testing.T) {
 	g := NewWithT(t)
 	s := newStand(t)
 	p := s.releases(t)
-	_, found, err := p.Cached()
+	_, found, err := p.Cached(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found).To(Equal(false))
 	set, took, err := p.Pull(t.Context())
@@ -143,6 +143,8 @@ func TestManifestsThatAreNone(t *testing.T) {
 		{"half a document", "apiVersion: v1\nkind: Namespace\nmetadata: {name"},
 		{"something else in YAML", "hello: world\n"},
 		{"nothing", ""},
+		{"a staging registry's", deployment("jobset", "us-central1-docker.pkg.dev/k8s-staging-images/jobset/jobset:v0.12.0")},
+		{"one image more", deployment("jobset", "registry.k8s.io/jobset/jobset:v0.12.0") + "---\n" + deployment("proxy", "gcr.io/kubebuilder/kube-rbac-proxy:v0.13.0")},
 		{"another version's", deployment("jobset", "registry.k8s.io/jobset/jobset:v0.11.0")},
 		{"an image without a tag", deployment("jobset", "registry.k8s.io/jobset/jobset")},
 		{"no image", deployment("jobset", `""`)},

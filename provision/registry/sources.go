@@ -3,10 +3,10 @@ package registry
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"golang.org/x/mod/semver"
 	"sigs.k8s.io/kind/pkg/apis/config/defaults"
 	"sigs.k8s.io/yaml"
@@ -21,20 +21,32 @@ var sourcesYAML []byte
 type Release struct {
 	// Version is the release's, with a leading v.
 	Version string `json:"-"`
-	// Manifest is the address of its manifests, Image the manager's image without a tag.
+	// Manifest is the address of its manifests, Image the manager's image. Without a
+	// tag of its own its tag is the version.
 	Manifest string `json:"manifest"`
 	Image    string `json:"image"`
+	// Also are other images that the manifests may name.
+	Also []string `json:"also"`
+}
+
+// manager is the manager's image with its tag.
+func (r Release) manager() string {
+	if strings.Contains(r.Image[strings.LastIndex(r.Image, "/")+1:], ":") {
+		return r.Image
+	}
+	return r.Image + ":" + r.Version
 }
 
 // Sources are what a set is made from, by the names that everybody uses, whatever
 // mirror they are fetched through.
 type Sources struct {
 	// Node is the node image with tag and digest, Steps the image that the steps run.
-	Node   string            `json:"-"`
-	Steps  string            `json:"-"`
-	JobSet Release           `json:"jobset"`
-	Kueue  Release           `json:"kueue"`
-	Digest map[string]string `json:"digests"`
+	Node   string  `json:"-"`
+	Steps  string  `json:"-"`
+	JobSet Release `json:"jobset"`
+	Kueue  Release `json:"kueue"`
+	// Digest is what is known of these names.
+	Digest Digests `json:"-"`
 }
 
 // ReadSources returns what the lab is made from, with what the mirror file says otherwise.
@@ -43,10 +55,14 @@ func ReadSources(mirrors Mirrors) (Sources, error) {
 	if err != nil {
 		return Sources{}, err
 	}
-	return parseSources(sourcesYAML, pins, mirrors)
+	known, err := parseDigests(digestsYAML)
+	if err != nil {
+		return Sources{}, err
+	}
+	return parseSources(sourcesYAML, known, pins, mirrors)
 }
 
-func parseSources(content []byte, pins fixtures.Pins, mirrors Mirrors) (Sources, error) {
+func parseSources(content []byte, known Digests, pins fixtures.Pins, mirrors Mirrors) (Sources, error) {
 	var s Sources
 	if err := yaml.UnmarshalStrict(content, &s); err != nil {
 		return Sources{}, fmt.Errorf("provision/registry/sources.yaml cannot be read: %w", err)
@@ -62,17 +78,22 @@ func parseSources(content []byte, pins fixtures.Pins, mirrors Mirrors) (Sources,
 	if mirrors.Versions.Kueue != "" {
 		s.Kueue.Version = mirrors.Versions.Kueue
 	}
+	for _, image := range []struct {
+		named string
+		to    *Release
+	}{{mirrors.Images.JobSet, &s.JobSet}, {mirrors.Images.Kueue, &s.Kueue}} {
+		if image.named != "" {
+			image.to.Image = image.named
+		}
+	}
 	for _, r := range []*Release{&s.JobSet, &s.Kueue} {
 		r.Manifest = strings.ReplaceAll(r.Manifest, "VERSION", r.Version)
 		if !strings.HasPrefix(r.Manifest, "https://") || r.Image == "" {
 			return Sources{}, fmt.Errorf("provision/registry/sources.yaml: a release needs manifest, an https address, and image; found %q and %q", r.Manifest, r.Image)
 		}
 	}
-	for what, digest := range s.Digest {
-		if _, err := v1.NewHash(digest); err != nil {
-			return Sources{}, fmt.Errorf("provision/registry/sources.yaml: the digest of %s: %w", what, err)
-		}
-	}
+	s.Digest = maps.Clone(known)
+	maps.Copy(s.Digest, mirrors.Digests)
 	if _, err := kubernetesOf(s.Node); err != nil {
 		return Sources{}, err
 	}

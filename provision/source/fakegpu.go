@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,12 +77,14 @@ func (b Builder) FakeGPU(ctx context.Context) (FakeGPU, time.Duration, error) {
 	if err != nil {
 		return FakeGPU{}, 0, err
 	}
-	dir, took, err := b.Cache.Entry(ctx, "fake-gpu", partKey(gpu.inputs, compiler), b.Say, b.buildFakeGPU)
+	dir, took, err := b.Cache.Entry(ctx, "fake-gpu", partKey(gpu.inputs, compiler), b.Say, b.buildFakeGPU, partFiles["fake-gpu"]...)
 	return FakeGPU{gpu, filepath.Join(dir, "fake-gpu")}, took, err
 }
 
 func (b Builder) buildFakeGPU(ctx context.Context, dir string) error {
-	return run(ctx, b.Checkout, goEnv, "go", "build", "-ldflags", "-s -w", "-o", filepath.Join(dir, "fake-gpu"), "./provision/fakegpu")
+	// For the machine that the node is of, whatever this one's environment says.
+	env := append(slices.Clone(goEnv), "GOARCH="+runtime.GOARCH)
+	return run(ctx, b.Checkout, env, "go", "build", "-ldflags", "-s -w", "-o", filepath.Join(dir, "fake-gpu"), "./provision/fakegpu")
 }
 
 // Image returns the device plugin's image for this machine; its layer is written into work.

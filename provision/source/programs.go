@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/sys/unix"
 )
 
 // goEnv makes builds the same on every machine. The Makefile builds the suite
@@ -25,11 +24,11 @@ var goEnv = []string{
 // which saves a sixth of the CPU of a large build: each compiler process may take
 // its share of half the machine.
 func unhurried() []string {
-	var info unix.Sysinfo_t
-	if err := unix.Sysinfo(&info); err != nil {
+	total, err := Memory()
+	if err != nil {
 		return nil
 	}
-	share := info.Totalram * uint64(info.Unit) / 2 / uint64(runtime.NumCPU())
+	share := total / 2 / uint64(runtime.NumCPU())
 	return []string{"GOGC=off", fmt.Sprintf("GOMEMLIMIT=%d", share)}
 }
 

@@ -41,14 +41,14 @@ func (b Builder) Cached(ctx context.Context) (images.Set, bool, error) {
 	if err != nil {
 		return images.Set{}, false, err
 	}
-	if set, found, err := b.Cache.Loaded(images.Source, p.whole("")); found || err != nil {
+	if set, found, err := b.Cache.Loaded(ctx, images.Source, p.whole("")); found || err != nil {
 		return set, found, err
 	}
 	key, err := b.FinishedKey(ctx)
 	if err != nil {
 		return images.Set{}, false, err
 	}
-	dir, whole := b.Cache.Find(nodeEntry, key)
+	dir, whole := b.Cache.Find(ctx, nodeEntry, key)
 	if !whole {
 		return images.Set{}, false, nil
 	}
@@ -99,7 +99,7 @@ func (b Builder) assemble(ctx context.Context, entry string, fill func(*node, co
 	if err != nil {
 		return "", nil, err
 	}
-	if dir, whole := b.Cache.Find(entry, p.whole(compiler)); whole {
+	if dir, whole := b.Cache.Find(ctx, entry, p.whole(compiler)); whole {
 		return dir, nil, nil
 	}
 	board := &board{say: b.Say, parts: map[string]string{}}
@@ -120,9 +120,7 @@ func (b Builder) assemble(ctx context.Context, entry string, fill func(*node, co
 // parts builds side by side what the node image is put together from.
 func (b Builder) parts(ctx context.Context, p plan, compiler string, board *board) (*node, []Spent, error) {
 	fill := map[string]func(context.Context, string) error{
-		"programs": func(ctx context.Context, dir string) error {
-			return p.modules.build(ctx, dir, func(s string) { board.put("programs", s) })
-		},
+		"programs": p.buildPrograms(func(s string) { board.put("programs", s) }),
 		"fake-gpu": b.buildFakeGPU,
 		"debian": func(ctx context.Context, dir string) error {
 			board.put("debian", "installing the Debian root")
@@ -146,7 +144,7 @@ func (b Builder) parts(ctx context.Context, p plan, compiler string, board *boar
 	group, groupCtx := errgroup.WithContext(ctx)
 	for name := range keys {
 		group.Go(func() error {
-			dir, took, err := b.Cache.Entry(groupCtx, name, keys[name], func(s string) { board.put(name, s) }, fill[name])
+			dir, took, err := b.Cache.Entry(groupCtx, name, keys[name], func(s string) { board.put(name, s) }, fill[name], partFiles[name]...)
 			board.put(name, "")
 			lock.Lock()
 			defer lock.Unlock()
@@ -165,13 +163,44 @@ func (b Builder) parts(ctx context.Context, p plan, compiler string, board *boar
 	return n, spent, nil
 }
 
+// Programs returns the folder of the node's programs, building what is not cached.
+func (b Builder) Programs(ctx context.Context) (string, error) {
+	p, err := newPlan(b.Checkout)
+	if err != nil {
+		return "", err
+	}
+	compiler, err := toolchain(ctx)
+	if err != nil {
+		return "", err
+	}
+	dir, _, err := b.Cache.Entry(ctx, "programs", p.keys(compiler)["programs"], b.Say, p.buildPrograms(b.Say), partFiles["programs"]...)
+	return dir, err
+}
+
+func (p plan) buildPrograms(say func(string)) func(context.Context, string) error {
+	return func(ctx context.Context, dir string) error { return p.modules.build(ctx, dir, say) }
+}
+
+// partFiles are what each part must hold: an entry in which one is missing is none.
+var partFiles = map[string][]string{
+	"programs": programNames(), "fake-gpu": {"fake-gpu"}, "debian": {"root.tar", "busybox", "applets"}, "proxy": {"root.tar"},
+}
+
+func programNames() []string {
+	var names []string
+	for _, p := range programs {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 // prepare sees to what building needs, if there is anything to build.
 func (b Builder) prepare(ctx context.Context, keys map[string]images.Key) error {
 	if b.Prepare == nil {
 		return nil
 	}
 	for name, key := range keys {
-		if _, whole := b.Cache.Find(name, key); !whole {
+		if _, whole := b.Cache.Find(ctx, name, key, partFiles[name]...); !whole {
 			return b.Prepare(ctx)
 		}
 	}

@@ -1,0 +1,259 @@
+package lab
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/yaml"
+
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// kept is a JobSet of the fixtures as an earlier run's KEEP=1 leaves it, admitted.
+func kept(t *testing.T) *jobsetv1.JobSet {
+	t.Helper()
+	content, err := fixtures.Read("steps/train.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var jobSet jobsetv1.JobSet
+	if err := yaml.Unmarshal(content, &jobSet); err != nil {
+		t.Fatal(err)
+	}
+	applied, err := appliedDigest(&jobSet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobSet.UID = "kept"
+	jobSet.Annotations = map[string]string{fixtures.RunAnnotation: "earlier", fixtures.AppliedAnnotation: applied}
+	jobSet.ManagedFields = []metav1.ManagedFieldsEntry{
+		{Manager: fieldManager, Operation: metav1.ManagedFieldsOperationApply},
+		{Manager: "kueue", Operation: metav1.ManagedFieldsOperationUpdate},
+		{Manager: "manager", Operation: metav1.ManagedFieldsOperationApply, Subresource: "status"},
+	}
+	jobSet.Spec.Suspend = ptr.To(false)
+	for i := range jobSet.Spec.ReplicatedJobs {
+		jobSet.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec.NodeSelector = map[string]string{"gpu": "a100"}
+	}
+	return &jobSet
+}
+
+// What KEEP=1 left is taken away by the next run, unless a learner has made it
+// theirs: a learner's work is never deleted for a name or a field manager.
+func TestOnlyWhatThisSuiteAppliedAndNobodyChangedIsItsOwn(t *testing.T) {
+	if !appliedByUs(kept(t)) {
+		t.Fatal("what an earlier run left and Kueue has admitted is not known for ours")
+	}
+	by := func(manager string, operation metav1.ManagedFieldsOperationType, subresource string) func(*jobsetv1.JobSet) {
+		return func(j *jobsetv1.JobSet) {
+			j.ManagedFields = append(j.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, Subresource: subresource})
+		}
+	}
+	for name, change := range map[string]func(j *jobsetv1.JobSet){
+		"applied by kubectl": func(j *jobsetv1.JobSet) { j.Annotations[kubectlApplied] = "{}" },
+		"the same values applied by kubectl --server-side": by("kubectl", metav1.ManagedFieldsOperationApply, ""),
+		"the same values applied by anybody else":          by("argocd-controller", metav1.ManagedFieldsOperationApply, ""),
+		"suspended by kubectl edit":                        by("kubectl-edit", metav1.ManagedFieldsOperationUpdate, ""),
+		"scaled by kubectl":                                by("kubectl", metav1.ManagedFieldsOperationUpdate, "scale"),
+		"labelled":                                         func(j *jobsetv1.JobSet) { j.Labels["mine"] = "yes" },
+		"annotated":                                        func(j *jobsetv1.JobSet) { j.Annotations["mine"] = "yes" },
+		"a queue taken away":                               func(j *jobsetv1.JobSet) { delete(j.Labels, "kueue.x-k8s.io/queue-name") },
+		"a number changed":                                 func(j *jobsetv1.JobSet) { j.Spec.ReplicatedJobs[1].Template.Spec.Parallelism = ptr.To(int32(1)) },
+		"a line taken away":                                func(j *jobsetv1.JobSet) { j.Spec.ReplicatedJobs[0].Template.Spec.Completions = nil },
+		"a command changed": func(j *jobsetv1.JobSet) {
+			j.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.Containers[0].Command = []string{"sleep", "1"}
+		},
+		"of an earlier version of this suite": func(j *jobsetv1.JobSet) { j.Annotations = nil },
+		"made anew from a copy of ours":       func(j *jobsetv1.JobSet) { j.ManagedFields[0].Manager = "python" },
+	} {
+		jobSet := kept(t)
+		if change(jobSet); appliedByUs(jobSet) {
+			t.Errorf("%s: it is taken for ours, and would be deleted", name)
+		}
+	}
+}
+
+func testScheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, jobsetv1.AddToScheme, kueuev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return scheme
+}
+
+// inLab is a world of this run with these objects in its cluster.
+func inLab(t *testing.T, hooks interceptor.Funcs, objects ...client.Object) *World {
+	t.Helper()
+	return &World{Pins: pinned(t), Settings: Settings{Run: "this", WorkDir: t.TempDir(), Reports: t.TempDir()},
+		client: fake.NewClientBuilder().WithScheme(testScheme(t)).WithReturnManagedFields().WithInterceptorFuncs(hooks).WithObjects(objects...).Build()}
+}
+
+func TestWhatIsAppliedCarriesTheRunAndKeepsALearnersAnnotations(t *testing.T) {
+	content, err := fixtures.Read("steps/hello.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(content, &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	object.SetAnnotations(map[string]string{"mine": "yes"})
+	var sent []*unstructured.Unstructured
+	w := inLab(t, interceptor.Funcs{Apply: func(_ context.Context, _ client.WithWatch, applied runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+		content, err := yaml.Marshal(applied)
+		if err != nil {
+			return err
+		}
+		one := &unstructured.Unstructured{}
+		sent = append(sent, one)
+		return yaml.Unmarshal(content, &one.Object)
+	}})
+	if err := w.applyMarked(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	if len(sent) != 2 {
+		t.Fatalf("%d requests, not a dry run and the real one", len(sent))
+	}
+	annotations := sent[1].GetAnnotations()
+	if annotations["mine"] != "yes" || annotations[fixtures.RunAnnotation] != "this" || len(annotations[fixtures.AppliedAnnotation]) != 64 {
+		t.Errorf("applied with the annotations %v", annotations)
+	}
+}
+
+func TestAJobSetThatAppearedMeanwhileIsNotAppliedOver(t *testing.T) {
+	theirs := kept(t)
+	theirs.Annotations, theirs.ManagedFields = nil, nil
+	w := inLab(t, interceptor.Funcs{}, theirs)
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(jobsetv1.SchemeGroupVersion.WithKind("JobSet"))
+	object.SetNamespace("ml")
+	object.SetName("train")
+	if err := w.applyMarked(t.Context(), object); err == nil || !strings.Contains(err.Error(), "kubectl -n ml delete jobset train") {
+		t.Errorf("it was applied over: %v", err)
+	}
+}
+
+func TestADeletionNamesTheVeryObject(t *testing.T) {
+	there := kept(t)
+	there.ManagedFields = nil
+	var uid types.UID
+	w := inLab(t, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+		asked := client.DeleteOptions{}
+		asked.ApplyOptions(options)
+		if asked.Preconditions != nil && asked.Preconditions.UID != nil {
+			uid = *asked.Preconditions.UID
+		}
+		return c.Delete(ctx, object)
+	}}, there)
+	if err := w.remove(t.Context(), []jobsetv1.JobSet{*there}); err != nil {
+		t.Fatal(err)
+	}
+	if uid != "kept" {
+		t.Errorf("deleted with the precondition of UID %q", uid)
+	}
+}
+
+// solved is a learner's lab with train admitted, and a pod of somebody's that only
+// has the label of a JobSet's.
+func solved(t *testing.T) []client.Object {
+	t.Helper()
+	owned := func(name, kind, owner string, labels map[string]string) metav1.ObjectMeta {
+		meta := metav1.ObjectMeta{Namespace: "ml", Name: name, UID: types.UID("uid-" + name), Labels: labels}
+		if owner != "" {
+			meta.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: owner, UID: types.UID("uid-" + owner), Controller: ptr.To(true)}}
+		}
+		return meta
+	}
+	train := kept(t)
+	train.UID, train.Annotations, train.ManagedFields = "uid-train", nil, nil
+	ofTrain := map[string]string{jobsetv1.JobSetNameKey: "train"}
+	one := corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
+	pod := corev1.PodSpec{NodeName: "lab", Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Limits: one}}}}
+	admitted := []metav1.Condition{{Type: kueuev1.WorkloadQuotaReserved, Status: metav1.ConditionTrue}}
+	return []client.Object{
+		train,
+		&batchv1.Job{ObjectMeta: owned("train-leader-0", "JobSet", "train", ofTrain)},
+		&corev1.Pod{ObjectMeta: owned("train-leader-0-0-abcde", "Job", "train-leader-0", ofTrain), Spec: pod},
+		&corev1.Pod{ObjectMeta: owned("byhand", "", "", ofTrain), Spec: pod},
+		&kueuev1.LocalQueue{ObjectMeta: owned("lq", "", "", nil), Spec: kueuev1.LocalQueueSpec{ClusterQueue: "ml"}},
+		&kueuev1.Workload{ObjectMeta: owned("jobset-train", "JobSet", "train", nil), Spec: kueuev1.WorkloadSpec{QueueName: "lq"}, Status: kueuev1.WorkloadStatus{Conditions: admitted}},
+		&kueuev1.Workload{ObjectMeta: owned("job-waits", "Job", "train-leader-0", nil), Spec: kueuev1.WorkloadSpec{QueueName: "lq"}},
+		&kueuev1.Workload{ObjectMeta: owned("elsewhere", "JobSet", "not-there", nil), Spec: kueuev1.WorkloadSpec{QueueName: "lq"}, Status: kueuev1.WorkloadStatus{Conditions: admitted}},
+	}
+}
+
+func TestFreshRunsOverALearnersSolvedLab(t *testing.T) {
+	for _, fresh := range []bool{false, true} {
+		w := inLab(t, interceptor.Funcs{}, solved(t)...)
+		site := &Site{Fresh: fresh, Holders: map[string]int64{}}
+		if err := w.surveyOccupants(t.Context(), site); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.surveyQueue(t.Context(), site); err != nil {
+			t.Fatal(err)
+		}
+		lent, waiting := "ml/elsewhere, ml/jobset-train", "ml/job-waits"
+		if fresh {
+			lent, waiting = "ml/elsewhere", "none"
+		}
+		if list(site.Obstacles.Lent) != lent || list(site.Obstacles.Waiting) != waiting {
+			t.Errorf("fresh %t: quota is held by %v, and %v wait", fresh, site.Obstacles.Lent, site.Obstacles.Waiting)
+		}
+		if _, held := site.Holders["ml/train-leader-0-0-abcde"]; held == fresh {
+			t.Errorf("fresh %t: devices are held by %v", fresh, site.Holders)
+		}
+		if _, held := site.Holders["ml/byhand"]; !held {
+			t.Errorf("fresh %t: a pod that no JobSet made is in nobody's way: %v", fresh, site.Holders)
+		}
+	}
+}
+
+func TestFreshKeepsTheYAMLOfWhatItDeletes(t *testing.T) {
+	w := inLab(t, interceptor.Funcs{}, solved(t)[0]) // no garbage collector is there to delete the rest
+	w.Settings.Fresh = true
+	told, err := w.ClearWay(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(told, "jobsets.yaml") || !strings.Contains(told, "the JobSets train of namespace ml were deleted") {
+		t.Errorf("it says %q", told)
+	}
+	found, err := filepath.Glob(filepath.Join(w.Settings.WorkDir, "before-*", "jobsets.yaml"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("kept: %v, %v", found, err)
+	}
+	content, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list unstructured.UnstructuredList
+	if err := yaml.Unmarshal(content, &list); err != nil || len(list.Items) != 1 || list.Items[0].GetName() != "train" || list.Items[0].GetKind() != "JobSet" {
+		t.Fatalf("kept (%v):\n%s", err, content)
+	}
+	meta, _, _ := unstructured.NestedMap(list.Items[0].Object, "metadata")
+	for _, field := range []string{"managedFields", "uid", "resourceVersion"} {
+		if _, there := meta[field]; there {
+			t.Errorf("metadata.%s keeps kubectl create from taking it back", field)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package lab
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is somebody's in a folder that LAB_REPORTS names is neither removed nor
+// replaced: the run refuses, says what is in the way, and what to type.
+func TestAFolderThatIsNotOursIsNotWrittenInto(t *testing.T) {
+	for _, theirs := range []string{"files/thesis.txt", "snapshots/photo.jpg", "evidence/step1-hello/statement.txt", "verdict.json",
+		"junit.xml", "repeats/1/tape.txt", "faults/list.txt", "written.json", "history/repeats.jsonl"} {
+		folder := t.TempDir()
+		path := filepath.Join(folder, theirs)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		put(t, path, `{"mine": "yes"}`)
+		_, err := ReadSettings(environment(map[string]string{"LAB_KUBECONFIG": kubeconfigFile(t), "LAB_REPORTS": folder, "LAB_WORKDIR": t.TempDir()}), t.TempDir())
+		name, _, _ := strings.Cut(strings.TrimPrefix(theirs, "evidence/"), "/")
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "LAB_REPORTS=/another/folder") {
+			t.Errorf("%s: %v", theirs, err)
+		}
+		settings := Settings{Reports: folder}
+		settings.SaveRefusal(errors.New("no"))
+		if _, err := settings.Begin(); err == nil {
+			t.Errorf("%s: a run is begun in somebody's folder", theirs)
+		}
+		mustHold(t, path, `{"mine": "yes"}`)
+		if left, _ := filepath.Glob(filepath.Join(folder, "*")); len(left) != 1 {
+			t.Errorf("%s: there is also %v", theirs, left)
+		}
+	}
+}
+
+func TestAFolderIsMarkedOnceAndThenOurs(t *testing.T) {
+	folder := t.TempDir()
+	put(t, filepath.Join(folder, "notes.txt"), "in nobody's way")
+	settings := Settings{Reports: folder}
+	for range 2 {
+		end, err := settings.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := settings.SaveSnapshot("one", &Snapshot{}); err != nil {
+			t.Fatal(err)
+		}
+		w := &World{Settings: settings}
+		if err := w.ClearEvidence(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(settings.snapshots()); !os.IsNotExist(err) {
+			t.Errorf("what an earlier run left is still there: %v", err)
+		}
+		end()
+	}
+	mustHold(t, filepath.Join(folder, "notes.txt"), "in nobody's way")
+}
+
+// Reports of this suite from before there were marks are its own.
+func TestAnOlderFolderOfReportsIsTakenOver(t *testing.T) {
+	folder := t.TempDir()
+	put(t, filepath.Join(folder, "verdict.json"), `{"schema": 1, "verdict": "passed", "reason": "", "suite": "d7ae3b3", "seconds": 1, "wanted": {}, "found": {}}`)
+	if err := os.Mkdir(filepath.Join(folder, "snapshots"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	end, err := Settings{Reports: folder}.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	end()
+}
+
+func TestTwoRunsDoNotReportIntoOneFolder(t *testing.T) {
+	settings := Settings{Reports: t.TempDir()}
+	end, err := settings.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := settings.Begin(); err == nil || !strings.Contains(err.Error(), "another run writes its reports") {
+		t.Errorf("a second run began: %v", err)
+	}
+	settings.SaveRefusal(errors.New("refused"))
+	if verdict, err := settings.ReadVerdict(); err != nil || verdict.Verdict != failed {
+		t.Errorf("the refusal of another run is in place of this one's verdict: %+v, %v", verdict, err)
+	}
+	end()
+	if end, err = settings.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	end()
+}
+
+func TestNothingIsRemovedThroughALink(t *testing.T) {
+	settings, elsewhere := Settings{Reports: t.TempDir()}, t.TempDir()
+	end, err := settings.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	if err := os.MkdirAll(filepath.Join(elsewhere, preflightFolder), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(elsewhere, preflightFolder, "mine.txt")
+	put(t, path, "mine")
+	for link, target := range map[string]string{settings.EvidenceDir(): elsewhere, settings.home(): elsewhere} {
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &World{Settings: settings}
+	if err := w.ClearEvidence(); err == nil {
+		t.Error("a link out of the folder is no error")
+	}
+	mustHold(t, path, "mine")
+}
