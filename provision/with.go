@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"gsb.test/jobset-e2e/fixtures"
 )
 
 // Ended is a command that ran and failed: it has told its user why.
@@ -32,7 +34,11 @@ func (l *Lab) With(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	failed := l.command(ctx, args)
+	var env []string
+	if !l.Keep {
+		env = append(env, fixtures.LabEndsVariable+"=1")
+	}
+	failed := l.command(ctx, args, env...)
 	if failed != nil && ctx.Err() == nil && !partly(failed) {
 		fmt.Printf("   %s\n", l.nodeLogs(ctx, m.kind))
 	}
@@ -58,8 +64,8 @@ func partly(failed error) bool {
 }
 
 // command runs a command on the lab.
-func (l *Lab) command(ctx context.Context, args []string) error {
-	return Run(ctx, args, "LAB_KUBECONFIG="+l.Kubeconfig())
+func (l *Lab) command(ctx context.Context, args []string, env ...string) error {
+	return Run(ctx, args, append(env, "LAB_KUBECONFIG="+l.Kubeconfig())...)
 }
 
 // Run runs a command in a process group of its own, so that it gets one

@@ -32,6 +32,9 @@ type Run struct {
 
 	world *lab.World
 	shell *shell
+	// release lets other runs have the lab again; interrupt ends the catalogue.
+	release   func(context.Context) error
+	interrupt context.CancelCauseFunc
 	// empty is what there is in the lab's namespace while nothing is broken.
 	empty []string
 }
@@ -39,6 +42,9 @@ type Run struct {
 // Do breaks the lab in every way, and returns how many faults were not caught
 // or not mended. An error means that the catalogue could not be run on this lab.
 func (r *Run) Do(ctx context.Context) (failed int, err error) {
+	ctx, r.interrupt = context.WithCancelCause(ctx)
+	defer r.interrupt(nil)
+	defer func() { err = r.letGo(ctx, err) }()
 	if err := r.begin(ctx); err != nil {
 		return 0, err
 	}
@@ -88,6 +94,9 @@ func (r *Run) begin(ctx context.Context) error {
 	if wrong := lab.WrongWorld(lab.Preflight(site, world.Pins)); wrong != "" {
 		return fmt.Errorf("only a whole lab can be broken. %s", wrong)
 	}
+	if err := r.hold(ctx, site); err != nil {
+		return err
+	}
 	if err := world.Freshen(ctx); err != nil {
 		return err
 	}
@@ -132,7 +141,7 @@ func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injecti
 	}
 	r.letWebhooksAnswer(ctx, injection)
 	meanwhile := begin(ctx, injection, fault.During)
-	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig}.run(ctx, folder, fault.Step)
+	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.Settings.Run}.run(ctx, folder, fault.Step)
 	made, undone := meanwhile.end()
 	if err != nil {
 		result.Wrong = err.Error()
@@ -199,7 +208,7 @@ func (r *Run) walk(ctx context.Context) Result {
 	fmt.Fprintf(r.Out, "      all steps, on the mended lab\n")
 	result := Result{Fault: "none", Title: "the mended lab"}
 	folder := filepath.Join(r.Settings.Reports, "faults", "none")
-	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig}.run(ctx, folder, "")
+	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.Settings.Run}.run(ctx, folder, "")
 	result.Seconds = run.told.Sub(run.began).Seconds()
 	result.CaughtBy, result.Message = run.verdict.Verdict, run.verdict.Reason
 	switch {

@@ -25,6 +25,7 @@ const (
 type suite struct {
 	program    string
 	kubeconfig string
+	runID      string // the id of the run that starts it
 }
 
 // An outcome is what a run of the suite left for programs to read, when it was
@@ -54,7 +55,7 @@ func (s suite) run(ctx context.Context, folder, step string) (out outcome, err e
 		"--reports", folder, "--workdir", workDir(folder),
 		"--keep") // what the walk left is taken away once the lab is mended; a broken one may not let go of it
 	// LAB_STEP may be set for the one who runs the catalogue.
-	command.Env = append(command.Environ(), "LAB_STEP=")
+	command.Env = append(command.Environ(), "LAB_STEP=", lab.RunVariable+"="+s.runID)
 	listener := &heard{Writer: log}
 	command.Stdout, command.Stderr = listener, listener
 	// A process group of its own: an interrupt from the keyboard reaches it once, from here.

@@ -41,19 +41,6 @@ var (
 // began in the same second.
 func newRun() string { return time.Now().UTC().Format("20060102-150405-") + rand.String(5) }
 
-// Occupied is why a run is not begun: another one is on the lab.
-type Occupied struct {
-	Lease        string // namespace/name
-	Holder       string
-	Since, Until time.Time
-}
-
-func (o *Occupied) Error() string {
-	const clock = "2006-01-02 15:04:05 MST"
-	return fmt.Sprintf("another run is on this lab: %s, since %s. Wait for its end; if it was killed, its Lease %s runs out at %s "+
-		"at the latest, and a run takes the lab over then", o.Holder, o.Since.Local().Format(clock), o.Lease, o.Until.Local().Format(clock))
-}
-
 // errLost is how the cause begins why a run ends that lost its Lease.
 var errLost = errors.New("the run lost the lab to another one")
 
@@ -81,21 +68,6 @@ func (w *World) Hold(ctx context.Context, program string, lost func(error)) (rel
 		<-ended
 		return lease.drop(ctx)
 	}, nil
-}
-
-// Held takes in how Hold ended, and returns why the run must not go on. That this
-// run's account has no right to Leases is not a reason, and is noted.
-func (s *Site) Held(err error) error {
-	var occupied *Occupied
-	switch {
-	case errors.As(err, &occupied):
-		s.Occupied = occupied
-		return fmt.Errorf("No step was run: %w", occupied)
-	case apierrors.IsForbidden(err):
-		s.Unheld = err
-		return nil
-	}
-	return err
 }
 
 // A runLease is this run's wish for the Lease.

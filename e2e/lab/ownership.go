@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -81,11 +82,6 @@ func appliedByUs(jobSet *jobsetv1.JobSet) bool {
 	return ours && !slices.ContainsFunc(jobSet.ManagedFields, byHand)
 }
 
-// appliedByRun is appliedByUs for one run.
-func appliedByRun(jobSet *jobsetv1.JobSet, run string) bool {
-	return jobSet.Annotations[fixtures.RunAnnotation] == run && appliedByUs(jobSet)
-}
-
 // byHand tells of an entry of managedFields that a person made: by kubectl in one
 // of its ways, or by a server-side apply, which no controller does to a JobSet. It
 // catches what changes no value, such as the same file applied by a learner.
@@ -105,7 +101,9 @@ func appliedDigest(jobSet *jobsetv1.JobSet) (string, error) {
 	jobSet.Spec.Suspend = nil
 	for i := range jobSet.Spec.ReplicatedJobs {
 		template := &jobSet.Spec.ReplicatedJobs[i].Template.Spec.Template
-		template.Labels, template.Annotations = nil, nil
+		for _, kept := range []map[string]string{template.Labels, template.Annotations} {
+			maps.DeleteFunc(kept, func(key, _ string) bool { return strings.HasPrefix(key, "kueue.x-k8s.io/") })
+		}
 		template.Spec.NodeSelector, template.Spec.Tolerations, template.Spec.SchedulingGates = nil, nil, nil
 	}
 	content, err := json.Marshal(struct {

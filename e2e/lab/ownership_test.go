@@ -2,14 +2,9 @@ package lab
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -50,7 +45,9 @@ func kept(t *testing.T) *jobsetv1.JobSet {
 	}
 	jobSet.Spec.Suspend = ptr.To(false)
 	for i := range jobSet.Spec.ReplicatedJobs {
-		jobSet.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec.NodeSelector = map[string]string{"gpu": "a100"}
+		template := &jobSet.Spec.ReplicatedJobs[i].Template.Spec.Template
+		template.Spec.NodeSelector = map[string]string{"gpu": "a100"}
+		template.Labels, template.Annotations = map[string]string{"kueue.x-k8s.io/podset": "leader"}, map[string]string{"kueue.x-k8s.io/workload": "jobset-train"}
 	}
 	return &jobSet
 }
@@ -79,6 +76,9 @@ func TestOnlyWhatThisSuiteAppliedAndNobodyChangedIsItsOwn(t *testing.T) {
 		"a line taken away":                                func(j *jobsetv1.JobSet) { j.Spec.ReplicatedJobs[0].Template.Spec.Completions = nil },
 		"a command changed": func(j *jobsetv1.JobSet) {
 			j.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.Containers[0].Command = []string{"sleep", "1"}
+		},
+		"a pod label added": func(j *jobsetv1.JobSet) {
+			j.Spec.ReplicatedJobs[0].Template.Spec.Template.Labels = map[string]string{"mine": "yes"}
 		},
 		"of an earlier version of this suite": func(j *jobsetv1.JobSet) { j.Annotations = nil },
 		"made anew from a copy of ours":       func(j *jobsetv1.JobSet) { j.ManagedFields[0].Manager = "python" },
@@ -170,90 +170,5 @@ func TestADeletionNamesTheVeryObject(t *testing.T) {
 	}
 	if uid != "kept" {
 		t.Errorf("deleted with the precondition of UID %q", uid)
-	}
-}
-
-// solved is a learner's lab with train admitted, and a pod of somebody's that only
-// has the label of a JobSet's.
-func solved(t *testing.T) []client.Object {
-	t.Helper()
-	owned := func(name, kind, owner string, labels map[string]string) metav1.ObjectMeta {
-		meta := metav1.ObjectMeta{Namespace: "ml", Name: name, UID: types.UID("uid-" + name), Labels: labels}
-		if owner != "" {
-			meta.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: owner, UID: types.UID("uid-" + owner), Controller: ptr.To(true)}}
-		}
-		return meta
-	}
-	train := kept(t)
-	train.UID, train.Annotations, train.ManagedFields = "uid-train", nil, nil
-	ofTrain := map[string]string{jobsetv1.JobSetNameKey: "train"}
-	one := corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
-	pod := corev1.PodSpec{NodeName: "lab", Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Limits: one}}}}
-	admitted := []metav1.Condition{{Type: kueuev1.WorkloadQuotaReserved, Status: metav1.ConditionTrue}}
-	return []client.Object{
-		train,
-		&batchv1.Job{ObjectMeta: owned("train-leader-0", "JobSet", "train", ofTrain)},
-		&corev1.Pod{ObjectMeta: owned("train-leader-0-0-abcde", "Job", "train-leader-0", ofTrain), Spec: pod},
-		&corev1.Pod{ObjectMeta: owned("byhand", "", "", ofTrain), Spec: pod},
-		&kueuev1.LocalQueue{ObjectMeta: owned("lq", "", "", nil), Spec: kueuev1.LocalQueueSpec{ClusterQueue: "ml"}},
-		&kueuev1.Workload{ObjectMeta: owned("jobset-train", "JobSet", "train", nil), Spec: kueuev1.WorkloadSpec{QueueName: "lq"}, Status: kueuev1.WorkloadStatus{Conditions: admitted}},
-		&kueuev1.Workload{ObjectMeta: owned("job-waits", "Job", "train-leader-0", nil), Spec: kueuev1.WorkloadSpec{QueueName: "lq"}},
-		&kueuev1.Workload{ObjectMeta: owned("elsewhere", "JobSet", "not-there", nil), Spec: kueuev1.WorkloadSpec{QueueName: "lq"}, Status: kueuev1.WorkloadStatus{Conditions: admitted}},
-	}
-}
-
-func TestFreshRunsOverALearnersSolvedLab(t *testing.T) {
-	for _, fresh := range []bool{false, true} {
-		w := inLab(t, interceptor.Funcs{}, solved(t)...)
-		site := &Site{Fresh: fresh, Holders: map[string]int64{}}
-		if err := w.surveyOccupants(t.Context(), site); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.surveyQueue(t.Context(), site); err != nil {
-			t.Fatal(err)
-		}
-		lent, waiting := "ml/elsewhere, ml/jobset-train", "ml/job-waits"
-		if fresh {
-			lent, waiting = "ml/elsewhere", "none"
-		}
-		if list(site.Obstacles.Lent) != lent || list(site.Obstacles.Waiting) != waiting {
-			t.Errorf("fresh %t: quota is held by %v, and %v wait", fresh, site.Obstacles.Lent, site.Obstacles.Waiting)
-		}
-		if _, held := site.Holders["ml/train-leader-0-0-abcde"]; held == fresh {
-			t.Errorf("fresh %t: devices are held by %v", fresh, site.Holders)
-		}
-		if _, held := site.Holders["ml/byhand"]; !held {
-			t.Errorf("fresh %t: a pod that no JobSet made is in nobody's way: %v", fresh, site.Holders)
-		}
-	}
-}
-
-func TestFreshKeepsTheYAMLOfWhatItDeletes(t *testing.T) {
-	w := inLab(t, interceptor.Funcs{}, solved(t)[0]) // no garbage collector is there to delete the rest
-	w.Settings.Fresh = true
-	told, err := w.ClearWay(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(told, "jobsets.yaml") || !strings.Contains(told, "the JobSets train of namespace ml were deleted") {
-		t.Errorf("it says %q", told)
-	}
-	found, err := filepath.Glob(filepath.Join(w.Settings.WorkDir, "before-*", "jobsets.yaml"))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("kept: %v, %v", found, err)
-	}
-	content, err := os.ReadFile(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list unstructured.UnstructuredList
-	if err := yaml.Unmarshal(content, &list); err != nil || len(list.Items) != 1 || list.Items[0].GetName() != "train" || list.Items[0].GetKind() != "JobSet" {
-		t.Fatalf("kept (%v):\n%s", err, content)
-	}
-	meta, _, _ := unstructured.NestedMap(list.Items[0].Object, "metadata")
-	for _, field := range []string{"managedFields", "uid", "resourceVersion"} {
-		if _, there := meta[field]; there {
-			t.Errorf("metadata.%s keeps kubectl create from taking it back", field)
-		}
 	}
 }

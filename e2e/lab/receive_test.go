@@ -44,7 +44,7 @@ func sentFile(name, content string) tar.Header {
 func received(t *testing.T, archive *bytes.Buffer) (left []string, err error) {
 	t.Helper()
 	reports := t.TempDir()
-	for name, content := range map[string]string{"closing.txt": "of an earlier run", "evidence/preflight/events.txt": "of an earlier run", "bin/lab": "a program"} {
+	for name, content := range map[string]string{"closing.txt": "of an earlier run", "evidence/preflight/events.txt": "of an earlier run", "bin/lab": "a program", reportsMark: "ours"} {
 		path := filepath.Join(reports, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func received(t *testing.T, archive *bytes.Buffer) (left []string, err error) {
 	}
 	err = Settings{Reports: reports}.Receive(archive)
 	walked := filepath.WalkDir(reports, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || entry.Name() == reportsMark {
 			return err
 		}
 		info, err := entry.Info()

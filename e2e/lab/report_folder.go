@@ -103,7 +103,7 @@ func (s Settings) removeReports(names ...string) error {
 	if err != nil {
 		return fmt.Errorf("removing the reports of an earlier run: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	for _, name := range names {
 		if err := root.RemoveAll(name); err != nil {
 			return fmt.Errorf("removing the report of an earlier run: %w", err)

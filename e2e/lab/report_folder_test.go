@@ -11,7 +11,7 @@ import (
 // What is somebody's in a folder that LAB_REPORTS names is neither removed nor
 // replaced: the run refuses, says what is in the way, and what to type.
 func TestAFolderThatIsNotOursIsNotWrittenInto(t *testing.T) {
-	for _, theirs := range []string{"files/thesis.txt", "snapshots/photo.jpg", "evidence/step1-hello/statement.txt", "verdict.json",
+	for _, theirs := range []string{"files/thesis.txt", "snapshots/photo.jpg", "evidence/preflight/statement.txt", "verdict.json",
 		"junit.xml", "repeats/1/tape.txt", "faults/list.txt", "written.json", "history/repeats.jsonl"} {
 		folder := t.TempDir()
 		path := filepath.Join(folder, theirs)

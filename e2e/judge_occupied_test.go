@@ -1,0 +1,39 @@
+package e2e
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/onsi/ginkgo/v2/types"
+
+	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// A lab that another run holds was not run on, which is no failure of the lab; one
+// that was lost in the middle ends the run for that reason.
+func TestJudgeAnOccupiedLabIsNotRunOn(t *testing.T) {
+	pins, err := fixtures.ReadPins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := lab.MakePlan(lab.Steps(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := types.Report{SpecReports: types.SpecReports{{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStateFailed,
+		Failure: types.Failure{Message: "No step was run: another run is on this lab: lab-e2e run, root@vm, process 7"}}}}
+	closing := lab.Close(held, plan, &lab.Site{Occupied: errors.New("another run")}, pins)
+	if closing.Exit() != lab.ExitNotRun || !strings.Contains(closing.Reason, "process 7") {
+		t.Errorf("exit status %d: %s", closing.Exit(), closing.Reason)
+	}
+
+	lost := ran(plan)
+	lost.SpecReports[3].State, lost.SpecReports[3].Failure = types.SpecStateAborted,
+		types.Failure{Message: "the run lost the lab to another one: lab-e2e run, root@vm, process 7. It ended while waiting."}
+	closing = lab.Close(lost, plan, &lab.Site{}, pins)
+	if closing.Exit() != lab.ExitFailed || !strings.Contains(closing.Reason, "lost the lab to another one: lab-e2e run, root@vm, process 7") {
+		t.Errorf("exit status %d: %s", closing.Exit(), closing.Reason)
+	}
+}
