@@ -162,7 +162,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	run.site, run.findings = run.world.AwaitLab(looking, time.Until(run.waitUntil), tellOfWaiting)
 	run.world.EndIfInterrupted("while the lab was looked at, before any step.")
 	if run.site.Unreachable == nil {
-		release, err := run.world.Hold(looking, "lab-e2e run", run.world.Lose)
+		release, err := run.world.AwaitHold(looking, time.Until(run.waitUntil), "lab-e2e run", run.world.Lose, tellOfWaiting)
 		run.world.EndIfInterrupted("while it was asked whether another run is on the lab, before any step.")
 		must(run.site.Held(err))
 		DeferCleanup(func(ctx SpecContext) {
@@ -171,7 +171,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 			must(release(ending))
 		})
 	}
-	run.findings = lab.Preflight(run.site, run.world.Pins)
+	run.findings = run.site.Rejudge(run.findings, run.world.Pins)
 	if wrong := lab.WrongWorld(run.findings); wrong != "" {
 		if run.site.Unreachable == nil {
 			run.world.GatherPreflight(looking, wrong)

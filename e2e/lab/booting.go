@@ -2,11 +2,14 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"gsb.test/jobset-e2e/fixtures"
 )
 
 // How often a booting lab is asked again, and how often that is told.
@@ -53,6 +56,36 @@ func (w *World) AwaitLab(ctx context.Context, limit time.Duration, say func(stri
 		return Preflight(site, w.Pins)
 	}, say)
 	return site, findings
+}
+
+// AwaitHold is Hold, and again for as long as the limit allows while another run
+// has the lab.
+func (w *World) AwaitHold(ctx context.Context, limit time.Duration, program string, lost func(error), say func(string)) (func(context.Context) error, error) {
+	for began := time.Now(); ; {
+		release, err := w.Hold(ctx, program, lost)
+		var occupied *Occupied
+		if !errors.As(err, &occupied) || ctx.Err() != nil || time.Since(began) >= limit {
+			return release, err
+		}
+		say(fmt.Sprintf(" … another run is on this lab after %s of at most %s: %s", time.Since(began).Round(time.Second), limit.Round(time.Second), occupied.Holder))
+		select {
+		case <-ctx.Done():
+		case <-time.After(min(toldEvery, limit-time.Since(began))):
+		}
+	}
+}
+
+// Rejudge judges the site again, of which more is known than when it was judged
+// before. What was wrong then says since when.
+func (s *Site) Rejudge(before []Finding, pins fixtures.Pins) []Finding {
+	findings := Preflight(s, pins)
+	for i := range findings {
+		at := slices.IndexFunc(before, func(f Finding) bool { return f.What == findings[i].What && f.Wrong() })
+		if findings[i].Wrong() && at >= 0 {
+			findings[i].Since = before[at].Since
+		}
+	}
+	return findings
 }
 
 // await looks until nothing is wrong, something is that does not pass by itself,

@@ -53,7 +53,13 @@ func (me *Learner) apply(ctx context.Context, name string, content []byte) error
 	if err := yaml.Unmarshal(content, &object.Object); err != nil {
 		me.refused(notDone, because(FixtureUnreadable, fmt.Sprintf("the fixture %s is not YAML: %v", name, err)), outcome{})
 	}
-	return me.world.persist(ctx, func(within context.Context) error { return me.world.applyMarked(within, object.DeepCopy()) })
+	return me.world.persist(ctx, func(within context.Context) error {
+		// An interrupt does not cut a request off: the API server might make the JobSet
+		// all the same, after the cleanup has looked what there is.
+		uncut, cancel := brief(context.WithoutCancel(within))
+		defer cancel()
+		return me.world.applyMarked(uncut, object.DeepCopy())
+	})
 }
 
 // WaitUntil waits until every matcher holds of the JobSet.

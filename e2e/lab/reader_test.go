@@ -48,15 +48,20 @@ func newFakeAPI(t *testing.T) *fakeAPI {
 	return api
 }
 
-func (api *fakeAPI) connectToRead(t *testing.T) *World {
+func kubeconfigOf(t *testing.T, server string) string {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	content := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: lab, contexts: [{name: lab, context: {cluster: lab}}],
-		clusters: [{name: lab, cluster: {server: %q}}]}`, api.URL)
+		clusters: [{name: lab, cluster: {server: %q}}]}`, server)
 	if err := os.WriteFile(kubeconfig, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	world, err := ConnectToRead(Settings{Kubeconfig: kubeconfig, WorkDir: filepath.Join(t.TempDir(), "none")})
+	return kubeconfig
+}
+
+func (api *fakeAPI) connectToRead(t *testing.T) *World {
+	t.Helper()
+	world, err := ConnectToRead(Settings{Kubeconfig: kubeconfigOf(t, api.URL), WorkDir: filepath.Join(t.TempDir(), "none")})
 	if err != nil {
 		t.Fatal(err)
 	}

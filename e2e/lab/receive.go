@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +27,9 @@ func (s Settings) Receive(archive io.Reader) error {
 	if err := os.MkdirAll(s.Reports, 0o755); err != nil {
 		return fmt.Errorf("making the folder of the reports: %w", err)
 	}
+	if err := s.claimReports(); err != nil {
+		return err
+	}
 	fresh, err := os.MkdirTemp(s.Reports, ".received-")
 	if err != nil {
 		return fmt.Errorf("making a folder for the reports that come: %w", err)
@@ -47,24 +49,30 @@ func (s Settings) Receive(archive io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("the reports that came are not taken, for they hold no verdict: %w", err)
 	}
-	for _, name := range s.reportNames() {
-		if err := os.RemoveAll(filepath.Join(s.Reports, name)); err != nil {
-			return fmt.Errorf("removing the report of an earlier run: %w", err)
+	for _, name := range sentNames() {
+		if err := s.removeReports(name); err != nil {
+			return err
 		}
-		err := os.Rename(filepath.Join(fresh, name), filepath.Join(s.Reports, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(fresh, name)); err != nil {
+			continue // it did not come
+		}
+		err := os.MkdirAll(filepath.Dir(filepath.Join(s.Reports, name)), 0o755)
+		if err == nil {
+			err = os.Rename(filepath.Join(fresh, name), filepath.Join(s.Reports, name))
+		}
+		if err != nil {
 			return fmt.Errorf("keeping the reports that came: %w", err)
 		}
 	}
 	return nil
 }
 
-// reportNames are the names of all that a run leaves in its folder for others to
-// read. What else lies there, such as this project's own programs, is not a report.
-func (s Settings) reportNames() []string {
-	var names []string
-	for _, path := range []string{s.verdictPath(), s.closingPath(), s.JUnitReport(), s.SpecsReport(), s.EvidenceDir(), s.snapshots(), s.home()} {
-		names = append(names, filepath.Base(path))
+// sentNames are the names of all that a single run reports. What else lies in the
+// folder, here or there, such as this project's own programs, is not taken.
+func sentNames() []string {
+	names := []string{"verdict.json", "closing.txt", "junit.xml", "specs.json", "snapshots", "files"}
+	for _, folder := range evidenceNames() {
+		names = append(names, "evidence/"+folder)
 	}
 	return names
 }
@@ -76,7 +84,7 @@ func unpack(archive io.Reader, into string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	reader, left := tar.NewReader(archive), int64(receivedBytes)
 	for entries := 0; ; entries++ {
 		entry, err := reader.Next()

@@ -44,7 +44,7 @@ func sentFile(name, content string) tar.Header {
 func received(t *testing.T, archive *bytes.Buffer) (left []string, err error) {
 	t.Helper()
 	reports := t.TempDir()
-	for name, content := range map[string]string{"closing.txt": "of an earlier run", "evidence/step-1/events.txt": "of an earlier run", "bin/lab": "a program"} {
+	for name, content := range map[string]string{"closing.txt": "of an earlier run", "evidence/preflight/events.txt": "of an earlier run", "bin/lab": "a program", reportsMark: "ours"} {
 		path := filepath.Join(reports, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func received(t *testing.T, archive *bytes.Buffer) (left []string, err error) {
 	}
 	err = Settings{Reports: reports}.Receive(archive)
 	walked := filepath.WalkDir(reports, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || entry.Name() == reportsMark {
 			return err
 		}
 		info, err := entry.Info()
@@ -76,7 +76,7 @@ func received(t *testing.T, archive *bytes.Buffer) (left []string, err error) {
 func TestReportsThatComeTakeThePlaceOfEarlierOnes(t *testing.T) {
 	left, err := received(t, sent(t,
 		tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: 0o700}, sentFile("./verdict.json", aVerdict),
-		sentFile("./evidence/preflight/list.txt", "new"), sentFile("./written.json", "{}"), sentFile("./bin/lab", "another program")))
+		sentFile("./evidence/preflight/list.txt", "new"), sentFile("./written.json", "{}"), sentFile("./bin/lab", "another program"), sentFile("./evidence/other/x", "x")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestWhatIsNoReportIsRefusedAndNothingIsTaken(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), of.says) {
 				t.Errorf("%v does not say %q", err, of.says)
 			}
-			if wanted := []string{"bin/lab: a program", "closing.txt: of an earlier run", "evidence/step-1/events.txt: of an earlier run"}; !slices.Equal(left, wanted) {
+			if wanted := []string{"bin/lab: a program", "closing.txt: of an earlier run", "evidence/preflight/events.txt: of an earlier run"}; !slices.Equal(left, wanted) {
 				t.Errorf("there are %q, not %q", left, wanted)
 			}
 		})
@@ -125,7 +125,7 @@ func TestMoreThanReportsAreIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	if _, err := unpackFile(root, "closing.txt", strings.NewReader("four"), 3); err == nil || !strings.Contains(err.Error(), "more than 512 MiB") {
 		t.Errorf("%v", err)
 	}

@@ -72,7 +72,7 @@ func (s Settings) reportedBefore() bool {
 		return decoder.Decode(value) == nil
 	}
 	var verdict Verdict
-	if strictly(s.verdictPath(), &verdict) && verdict.Schema == 1 && verdict.Suite != "" &&
+	if strictly(s.verdictPath(), &verdict) && (verdict.Schema == 1 || verdict.Schema == 2) && verdict.Suite != "" &&
 		slices.Contains([]string{passed, partial, failed, notRun}, verdict.Verdict) {
 		return true
 	}

@@ -1,0 +1,46 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// An interrupt that comes while the API server makes a JobSet must not leave it to
+// be made after the cleanup has looked what there is.
+func TestAnInterruptDoesNotCutAnApplyOff(t *testing.T) {
+	api := newFakeAPI(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	applied := false
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPatch {
+			api.serve(w, r)
+			return
+		}
+		interrupt()
+		content, err := io.ReadAll(r.Body)
+		var object map[string]any
+		if err != nil || json.Unmarshal(content, &object) != nil {
+			t.Errorf("what came is no object: %v", err)
+		}
+		applied = r.Context().Err() == nil
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(object)
+	}))
+	defer slow.Close()
+	world, err := Connect(Settings{Kubeconfig: kubeconfigOf(t, slow.URL)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := world.fixture("steps/hello.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := &Learner{world: world, folder: "steps"}
+	if err := me.apply(ctx, "hello.yaml", content); err != nil || !applied {
+		t.Errorf("the interrupted apply came to %v, applied: %v", err, applied)
+	}
+}
