@@ -97,7 +97,7 @@ STANDIN := .lab/bin/standin
 DIST := .lab/dist
 
 TARGETS := e2e e2e-registry test up steps check down doctor images images-list images-save images-load list gpus lint \
-	bench dist dist-proof gate gate-proof repeat summary report-issue night two-labs record foreign foreign-kind foreign-plain faults build-everywhere
+	bench dist dist-proof gate gate-proof repeat summary report-issue night two-labs record foreign foreign-kind foreign-plain faults build-everywhere hostile
 .PHONY: help named counted $(TARGETS)
 
 # Before all else, since files are named after the lab; the rule is provision's own.
@@ -179,7 +179,6 @@ dist-proof gate-proof: $(LAB) $(SUITE) dist
 two-labs: $(LAB) $(SUITE)
 	@.ci/two-labs
 
-.PHONY: hostile
 hostile: $(LAB) $(SUITE)
 	@.ci/hostile
 

@@ -33,7 +33,7 @@ func (s Story) String() string {
 	fmt.Fprintf(&text, "%s %s: %s\n", s.Subject, s.Failure.Stage, s.Failure.Refusal.String())
 	switch {
 	case s.Failure.Blocker != nil:
-		fmt.Fprintf(&text, "\nGiven up after %.1f s: %s.\n", s.Failure.Waited, s.Failure.Blocker.Message)
+		fmt.Fprintf(&text, "\nGiven up after %.1f s: %s.\n", s.Failure.Waited, shown(s.Failure.Blocker.Message, longestCell))
 	case s.Failure.Waited > 0:
 		fmt.Fprintf(&text, "\nWaited %.1f s for it.\n", s.Failure.Waited)
 	}

@@ -50,7 +50,7 @@ func copyMakefile(t *testing.T) copied {
 		g.Expect(err).NotTo(HaveOccurred())
 		write(filepath.Join(c.folder, real), string(content))
 	}
-	for _, script := range []string{"dist-proof", "gate-proof", "two-labs", "report-issue", "foreign/run", "build-everywhere"} {
+	for _, script := range []string{"dist-proof", "gate-proof", "two-labs", "report-issue", "foreign/run", "build-everywhere", "hostile", "night"} {
 		write(filepath.Join(c.folder, ".ci", script), recorder)
 	}
 	write(filepath.Join(c.tools, "recorder"), recorder)
@@ -103,7 +103,7 @@ var given = []string{"LAB_ENGINE", "LAB_IMAGES", "LAB_MIRROR", "LAB_KUBECONFIG",
 
 var targets = []string{"e2e", "e2e-registry", "test", "up", "steps", "check", "down", "doctor", "images", "images-list", "images-save",
 	"images-load", "list", "gpus", "lint", "bench", "dist", "dist-proof", "gate", "gate-proof", "repeat", "summary", "report-issue", "night",
-	"two-labs", "record", "foreign", "faults", "build-everywhere"}
+	"two-labs", "record", "foreign", "faults", "build-everywhere", "hostile"}
 
 func TestNoTargetExpandsWhatAUserGives(t *testing.T) {
 	for _, target := range targets {
