@@ -72,7 +72,7 @@ func check(ctx context.Context, getenv func(string) string) (lab.Grading, error)
 	// What the client libraries log is not for a learner.
 	controllerlog.SetLogger(klog.Logger{})
 	klog.SetLogger(klog.Logger{})
-	plan, err := lab.MakePlan(lab.Steps(), getenv("LAB_STEP"))
+	plan, err := course.Plan(getenv("LAB_STEP"))
 	if err != nil {
 		return lab.Grading{}, err
 	}
@@ -84,6 +84,7 @@ func check(ctx context.Context, getenv func(string) string) (lab.Grading, error)
 	if err != nil {
 		return lab.Grading{}, err
 	}
+	settings.Files = course.Files()
 	world, err := lab.ConnectToRead(settings)
 	if err != nil {
 		return lab.Grading{}, err

@@ -41,7 +41,7 @@ func wellSaid(t *testing.T, of string, words lab.Words) {
 // nothing else slips through it; and it must not refuse what is right.
 func TestCheckNeedsNoHistory(t *testing.T) {
 	var unseen strings.Builder
-	for _, step := range lab.Steps() {
+	for _, step := range course.Steps {
 		if grade := step.Grade(asChecked(walked(t))); !grade.Passed || len(grade.Notes) > 0 {
 			t.Errorf("%s: the walked lab is refused: %+v", step, grade)
 		}
@@ -71,14 +71,14 @@ func TestCheckNeedsNoHistory(t *testing.T) {
 }
 
 func TestCheckRefusesEveryMistake(t *testing.T) {
-	for _, mistake := range lab.Mistakes() {
+	for _, mistake := range course.Mistakes {
 		snapshot := recorded(t, "mistakes/"+mistake.Name+".yaml")
-		grade := lab.Steps()[mistake.Step-1].Grade(asChecked(snapshot))
+		grade := course.Steps[mistake.Step-1].Grade(asChecked(snapshot))
 		if grade.Passed {
 			t.Errorf("%s: step %d is passed with it", mistake.Name, mistake.Step)
 		}
 		// A run and a check say the same of it.
-		if run := lab.Steps()[mistake.Step-1].Judge(recorded(t, "mistakes/"+mistake.Name+".yaml")).Refusals; run[0].Code != grade.Code {
+		if run := course.Steps[mistake.Step-1].Judge(recorded(t, "mistakes/"+mistake.Name+".yaml")).Refusals; run[0].Code != grade.Code {
 			t.Errorf("%s: a run says %s, a check %s", mistake.Name, run[0].Code, grade.Code)
 		}
 		wellSaid(t, mistake.Name, grade.Words)
@@ -91,7 +91,7 @@ func TestCheckTellsTheWhole(t *testing.T) {
 	drop(snapshot, "hello")
 	delete(snapshot.Files, "report.json")
 	delete(snapshot.Devices, pod(snapshot, "train-leader").Name)
-	grading := lab.GradeAll(lab.Steps(), asChecked(snapshot))
+	grading := lab.GradeAll(course.Steps, asChecked(snapshot))
 	grading.Suite, grading.Cluster, grading.WorkDir = "the commit", "https://lab.test:6443", "/"
 	content, err := json.MarshalIndent(grading, "", "  ")
 	if err != nil {

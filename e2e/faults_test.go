@@ -66,6 +66,7 @@ func faultsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		settings.Files, settings.JobSets = course.Files(), course.JobSets()
 		program, err := os.Executable()
 		if err != nil {
 			return fmt.Errorf("finding this program, to run it on a broken lab: %w", err)

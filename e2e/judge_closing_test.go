@@ -22,7 +22,7 @@ func ran(plan lab.Plan) types.Report {
 		})
 	}
 	if plan.Whole {
-		for _, mistake := range lab.Mistakes() {
+		for _, mistake := range course.Mistakes {
 			spec("mistake-"+mistake.Name, mistake.Tells, 12.3)
 		}
 	}
@@ -130,7 +130,7 @@ func end(t *testing.T, of closed) lab.Closing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := lab.MakePlan(lab.Steps(), of.step)
+	plan, err := course.Plan(of.step)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func end(t *testing.T, of closed) lab.Closing {
 	if of.jobSet == "gone" {
 		site = &lab.Site{Unreachable: errors.New("connection refused")}
 	}
-	return lab.Close(report, plan, site, pins)
+	return lab.Close(report, plan.Items(), site, pins)
 }
 
 func TestJudgeClosing(t *testing.T) {

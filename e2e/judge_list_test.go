@@ -19,7 +19,7 @@ func listing(steps []lab.Step) string {
 		tell(&text, "is refused", names(varied[step.Number].wrong))
 		tell(&text, "is accepted", names(varied[step.Number].right))
 		var made []string
-		for _, mistake := range lab.Mistakes() {
+		for _, mistake := range course.Mistakes {
 			if mistake.Step == step.Number {
 				made = append(made, mistake.Name+": "+mistake.Tells)
 			}
@@ -44,7 +44,7 @@ func tell(text *strings.Builder, what string, things []string) {
 }
 
 func TestListingTellsWhatAStepRefusesAndAccepts(t *testing.T) {
-	told := listing(lab.Steps())
+	told := listing(course.Steps)
 	for _, line := range []string{
 		"6  train    큐에 넣으면 한 덩어리로 입장한다\n",
 		"\nStep 6 train «큐에 넣으면 한 덩어리로 입장한다»\n  is refused\n    - no queue label\n",
@@ -55,7 +55,7 @@ func TestListingTellsWhatAStepRefusesAndAccepts(t *testing.T) {
 			t.Errorf("the listing does not have %q:\n%s", line, told)
 		}
 	}
-	if one := listing(lab.Steps()[3:4]); strings.Contains(one, "hello") || !strings.Contains(one, "maxRestarts 3") {
+	if one := listing(course.Steps[3:4]); strings.Contains(one, "hello") || !strings.Contains(one, "maxRestarts 3") {
 		t.Errorf("the listing of one step is\n%s", one)
 	}
 }

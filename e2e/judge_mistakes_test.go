@@ -121,14 +121,14 @@ func TestJudgeEveryMistakeHasItsFileAndTheNameOfItsStepsJobSet(t *testing.T) {
 			files[name] = true
 		}
 	}
-	for _, mistake := range lab.Mistakes() {
+	for _, mistake := range course.Mistakes {
 		name := "mistakes/" + mistake.Name + ".yaml"
 		content, err := fixtures.Read(name)
 		if err != nil {
 			t.Error(err)
 		}
-		if !strings.Contains(string(content), "\n  name: "+mistake.JobSet()+"\n") {
-			t.Errorf("%s is not of JobSet %s, as its step asks for", name, mistake.JobSet())
+		if !strings.Contains(string(content), "\n  name: "+mistake.JobSet+"\n") {
+			t.Errorf("%s is not of JobSet %s, as its step asks for", name, mistake.JobSet)
 		}
 		delete(files, name)
 	}
@@ -141,12 +141,12 @@ func TestJudgeEveryMistakeHasItsFileAndTheNameOfItsStepsJobSet(t *testing.T) {
 // each that is unlike it, and refused by the check of the step that it is made in.
 func TestJudgeMistakes(t *testing.T) {
 	var told strings.Builder
-	for _, mistake := range lab.Mistakes() {
+	for _, mistake := range course.Mistakes {
 		file := "mistakes/" + mistake.Name + ".yaml"
 		if check := mistake.Judge(recorded(t, file)); len(check.Refusals) > 0 {
 			t.Errorf("%s: %v", mistake, check.Refusals)
 		}
-		step := lab.Steps()[mistake.Step-1]
+		step := course.Steps[mistake.Step-1]
 		if check := step.Judge(recorded(t, file)); len(check.Refusals) == 0 {
 			t.Errorf("%s passes its step", mistake)
 		} else {
@@ -155,7 +155,7 @@ func TestJudgeMistakes(t *testing.T) {
 
 		wrong := append([]variation{{"the step done right", func(s *lab.Snapshot) { *s = *walked(t) }}}, unlike[mistake.Name]...)
 		if mistake.Refused == "" {
-			wrong = append(wrong, variation{"nothing was applied", func(s *lab.Snapshot) { drop(s, mistake.JobSet()) }})
+			wrong = append(wrong, variation{"nothing was applied", func(s *lab.Snapshot) { drop(s, mistake.JobSet) }})
 		}
 		if len(wrong) < 2 {
 			t.Errorf("%s: no lab that is unlike it", mistake)

@@ -18,13 +18,13 @@ func TestJudgeAnOccupiedLabIsNotRunOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := lab.MakePlan(lab.Steps(), "")
+	plan, err := course.Plan("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	held := types.Report{SpecReports: types.SpecReports{{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStateFailed,
 		Failure: types.Failure{Message: "No step was run: another run is on this lab: lab-e2e run, root@vm, process 7"}}}}
-	closing := lab.Close(held, plan, &lab.Site{Occupied: errors.New("another run")}, pins)
+	closing := lab.Close(held, plan.Items(), &lab.Site{Occupied: errors.New("another run")}, pins)
 	if closing.Exit() != lab.ExitNotRun || !strings.Contains(closing.Reason, "process 7") {
 		t.Errorf("exit status %d: %s", closing.Exit(), closing.Reason)
 	}
@@ -32,7 +32,7 @@ func TestJudgeAnOccupiedLabIsNotRunOn(t *testing.T) {
 	lost := ran(plan)
 	lost.SpecReports[3].State, lost.SpecReports[3].Failure = types.SpecStateAborted,
 		types.Failure{Message: "the run lost the lab to another one: lab-e2e run, root@vm, process 7. It ended while waiting."}
-	closing = lab.Close(lost, plan, &lab.Site{}, pins)
+	closing = lab.Close(lost, plan.Items(), &lab.Site{}, pins)
 	if closing.Exit() != lab.ExitFailed || !strings.Contains(closing.Reason, "lost the lab to another one: lab-e2e run, root@vm, process 7") {
 		t.Errorf("exit status %d: %s", closing.Exit(), closing.Reason)
 	}

@@ -31,9 +31,9 @@ func TestRecord(t *testing.T) {
 	if *record == "" {
 		t.Skip("no -record: make record runs this")
 	}
-	last := lab.Steps()[len(lab.Steps())-1]
+	last := course.Steps[len(course.Steps)-1]
 	recordings := map[string]string{"walked.yaml": fmt.Sprintf("step%d-%s", last.Number, last.Name)}
-	for _, mistake := range lab.Mistakes() {
+	for _, mistake := range course.Mistakes {
 		recordings["mistakes/"+mistake.Name+".yaml"] = "mistake-" + mistake.Name
 	}
 	if err := os.RemoveAll("testdata/mistakes"); err != nil {

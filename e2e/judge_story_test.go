@@ -28,7 +28,7 @@ func TestJudgeTellsTheStory(t *testing.T) {
 		t.Run(told.file, func(t *testing.T) {
 			snapshot := walked(t)
 			told.change(snapshot)
-			step := lab.Steps()[told.step-1]
+			step := course.Steps[told.step-1]
 			story := step.Story(failure(step, snapshot), snapshot)
 			story.Evidence = ".lab/evidence/here"
 			golden(t, told.file, story.String()+"\n")

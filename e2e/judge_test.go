@@ -92,7 +92,7 @@ func asJSON(t *testing.T, snapshot *lab.Snapshot) []byte {
 }
 
 func TestJudgeRefusesAnEmptyLab(t *testing.T) {
-	for _, step := range lab.Steps() {
+	for _, step := range course.Steps {
 		empty := &lab.Snapshot{Namespace: "ml", GPUResource: "nvidia.com/gpu"}
 		if len(step.Judge(empty).Refusals) == 0 {
 			t.Errorf("%s is passed by an empty lab", step)
@@ -101,7 +101,7 @@ func TestJudgeRefusesAnEmptyLab(t *testing.T) {
 }
 
 func TestJudgePassesTheWalkedLab(t *testing.T) {
-	for _, step := range lab.Steps() {
+	for _, step := range course.Steps {
 		if check := step.Judge(walked(t)); len(check.Refusals) > 0 {
 			t.Errorf("%s: %v", step, check.Refusals)
 		}
@@ -109,7 +109,7 @@ func TestJudgePassesTheWalkedLab(t *testing.T) {
 }
 
 func TestJudgeRefusesWrongButClose(t *testing.T) {
-	for _, step := range lab.Steps() {
+	for _, step := range course.Steps {
 		t.Run(step.Name, func(t *testing.T) {
 			var told strings.Builder
 			for _, wrong := range varied[step.Number].wrong {
@@ -132,7 +132,7 @@ func TestJudgeRefusesWrongButClose(t *testing.T) {
 }
 
 func TestJudgePassesRightButDifferent(t *testing.T) {
-	for _, step := range lab.Steps() {
+	for _, step := range course.Steps {
 		t.Run(step.Name, func(t *testing.T) {
 			for _, right := range varied[step.Number].right {
 				snapshot := walked(t)

@@ -42,7 +42,7 @@ func TestJudgeVerdict(t *testing.T) {
 // only if that spec was.
 func TestJudgeNeverPassesWhatDidNotAllRun(t *testing.T) {
 	whole := closed{jobSet: "v0.13.0"}
-	plan, err := lab.MakePlan(lab.Steps(), "")
+	plan, err := course.Plan("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,16 +9,14 @@ import (
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
 
-var _ = lab.Mistake{
-	Name: "hello-of-the-labels-group", Step: 1,
+var mistakes = []lab.Mistake{{
+	Name: "hello-of-the-labels-group", Step: 1, JobSet: "hello",
 	Tells: "no API serves such a JobSet, and the file is not taken",
 
 	Refused: lab.NoSuchKind,
 	Happens: func(c *lab.Check, s *lab.Snapshot) { Expect(c, s.JobSet("hello"), NotExist()) },
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "hello-without-completions", Step: 1,
+}, {
+	Name: "hello-without-completions", Step: 1, JobSet: "hello",
 	Tells: "the leader runs alone, and only an event tells that the worker Job cannot be made",
 
 	Happens: func(c *lab.Check, s *lab.Snapshot) {
@@ -27,10 +25,8 @@ var _ = lab.Mistake{
 		Expect(c, hello.ReplicatedJob("worker"), HaveNeverHadAJob())
 	},
 	Lasting: true,
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "hello-without-parallelism", Step: 1,
+}, {
+	Name: "hello-without-parallelism", Step: 1, JobSet: "hello",
 	Tells: "one worker runs at a time, and the corrected file is not taken while it stands",
 
 	Provoke: func(ctx context.Context, me *lab.Learner) {
@@ -42,10 +38,8 @@ var _ = lab.Mistake{
 		Expect(c, hello, HaveRunningPods(2))
 		Expect(c, hello, HaveOnePodPerRank())
 	},
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "fragile-without-backofflimit", Step: 4,
+}, {
+	Name: "fragile-without-backofflimit", Step: 4, JobSet: "fragile",
 	Tells: "the Job keeps the failure to itself and the JobSet does not restart",
 
 	Provoke: func(ctx context.Context, me *lab.Learner) {
@@ -61,10 +55,8 @@ var _ = lab.Mistake{
 		Expect(c, fragile.Pods(), AllBeOfAttempt(0))
 	},
 	Lasting: true,
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "fragile-restarts-in-place", Step: 4,
+}, {
+	Name: "fragile-restarts-in-place", Step: 4, JobSet: "fragile",
 	Tells: "the container starts again in its pod and the JobSet does not restart",
 
 	Provoke: func(ctx context.Context, me *lab.Learner) {
@@ -78,18 +70,14 @@ var _ = lab.Mistake{
 		Expect(c, fragile.Pods(), AllBeOfAttempt(0))
 	},
 	Lasting: true,
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "eval-target-misspelt", Step: 5,
+}, {
+	Name: "eval-target-misspelt", Step: 5, JobSet: "eval",
 	Tells: "JobSet's webhook knows no such role, and the file is not taken",
 
 	Refused: metav1.StatusReasonInvalid,
 	Happens: func(c *lab.Check, s *lab.Snapshot) { Expect(c, s.JobSet("eval"), NotExist()) },
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "eval-without-successpolicy", Step: 5,
+}, {
+	Name: "eval-without-successpolicy", Step: 5, JobSet: "eval",
 	Tells: "the leader finishes, the workers sleep on, and the JobSet does not complete",
 
 	Happens: func(c *lab.Check, s *lab.Snapshot) {
@@ -98,10 +86,8 @@ var _ = lab.Mistake{
 		Expect(c, eval, HaveNotCompleted())
 	},
 	Lasting: true,
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "train-label-on-job-template", Step: 6,
+}, {
+	Name: "train-label-on-job-template", Step: 6, JobSet: "train",
 	Tells: "Kueue admits each Job alone and knows of no Workload of the JobSet",
 
 	Happens: func(c *lab.Check, s *lab.Snapshot) {
@@ -109,10 +95,8 @@ var _ = lab.Mistake{
 		Expect(c, train, HaveJobsQueuedOneByOne(2))
 		Expect(c, train, HaveNoWorkload())
 	},
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "train-label-on-pod-template", Step: 6,
+}, {
+	Name: "train-label-on-pod-template", Step: 6, JobSet: "train",
 	Tells: "Kueue admits each pod alone and knows of no Workload of the JobSet",
 
 	Happens: func(c *lab.Check, s *lab.Snapshot) {
@@ -120,10 +104,8 @@ var _ = lab.Mistake{
 		Expect(c, train, HavePodsQueuedOneByOne(3))
 		Expect(c, train, HaveNoWorkload())
 	},
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "train-gpus-in-requests-only", Step: 6,
+}, {
+	Name: "train-gpus-in-requests-only", Step: 6, JobSet: "train",
 	Tells: "Kueue admits the JobSet and lends it the GPUs, and no Job of it can be made",
 
 	Happens: func(c *lab.Check, s *lab.Snapshot) {
@@ -133,10 +115,8 @@ var _ = lab.Mistake{
 		Expect(c, train.ReplicatedJob("worker"), HaveNeverHadAJob())
 	},
 	Lasting: true,
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "train-with-a-cpu-request", Step: 6,
+}, {
+	Name: "train-with-a-cpu-request", Step: 6, JobSet: "train",
 	Tells: "Kueue never admits what asks for a resource that the queue does not have",
 
 	Happens: func(c *lab.Check, s *lab.Snapshot) {
@@ -145,10 +125,8 @@ var _ = lab.Mistake{
 		Expect(c, train, BeSuspended())
 		Expect(c, train, HaveNeverHadAPod())
 	},
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "train-in-the-clusterqueue", Step: 6,
+}, {
+	Name: "train-in-the-clusterqueue", Step: 6, JobSet: "train",
 	Tells: "Kueue looks for a LocalQueue of that name, finds none and waits",
 
 	Happens: func(c *lab.Check, s *lab.Snapshot) {
@@ -157,10 +135,8 @@ var _ = lab.Mistake{
 		Expect(c, train, BeSuspended())
 		Expect(c, train, HaveNeverHadAPod())
 	},
-}.Specs()
-
-var _ = lab.Mistake{
-	Name: "big-without-queue", Step: 7,
+}, {
+	Name: "big-without-queue", Step: 7, JobSet: "big",
 	Tells: "nothing holds the JobSet back: four pods take all GPUs and the fifth waits",
 
 	Happens: func(c *lab.Check, s *lab.Snapshot) {
@@ -168,4 +144,4 @@ var _ = lab.Mistake{
 		Expect(c, big, HavePartRunning(4, 1))
 		Expect(c, big, HaveNoWorkload())
 	},
-}.Specs()
+}}

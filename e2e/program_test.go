@@ -64,7 +64,7 @@ func planCommand() *cobra.Command {
 	given.flag(command, "step", "LAB_STEP", "one step, by number or name, with what it needs")
 	reason := command.Flags().String("reason", "no walk has begun: what comes before it still goes on, or has failed or been interrupted", "why none has, for the verdict")
 	command.RunE = func(*cobra.Command, []string) error {
-		plan, err := lab.MakePlan(lab.Steps(), given.getenv("LAB_STEP"))
+		plan, err := course.Plan(given.getenv("LAB_STEP"))
 		if err != nil {
 			return status(refuseToRun(given.getenv, err))
 		}
@@ -82,7 +82,7 @@ func planCommand() *cobra.Command {
 func listCommand() *cobra.Command {
 	return &cobra.Command{Use: "list [STEP]", Short: "List the steps, or the one that is named: what each refuses and accepts", Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			plan, err := lab.MakePlan(lab.Steps(), strings.Join(args, ""))
+			plan, err := course.Plan(strings.Join(args, ""))
 			if err != nil {
 				return err
 			}

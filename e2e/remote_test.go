@@ -23,7 +23,9 @@ func cleanupCommand() *cobra.Command {
 			return err
 		}
 		lab.SetWaits()
-		return toldAsItIs(lab.Cleanup(command.Context(), lab.Places(given.getenv, root)))
+		settings := lab.Places(given.getenv, root)
+		settings.Files, settings.JobSets = course.Files(), course.JobSets()
+		return toldAsItIs(lab.Cleanup(command.Context(), settings))
 	}
 	return command
 }

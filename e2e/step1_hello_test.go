@@ -7,7 +7,7 @@ import (
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
 
-var _ = lab.Step{
+var helloStep = lab.Step{
 	Number: 1, Name: "hello",
 	Title: "리더 하나, 워커 둘",
 	Task:  "리더 1·워커 2 의 JobSet hello 를 /root/gsb-jobset/hello.yaml 로 만들어 파드 셋을 Running 으로 둡니다.",
@@ -32,4 +32,4 @@ var _ = lab.Step{
 		Expect(c, hello, HaveOnePodPerRank())
 		Expect(c, s.File("hello.yaml"), BeTheManifestOf(hello))
 	},
-}.Specs()
+}

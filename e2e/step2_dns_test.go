@@ -7,7 +7,7 @@ import (
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
 
-var _ = lab.Step{
+var dnsStep = lab.Step{
 	Number: 2, Name: "dns",
 	Title: "워커는 리더를 이름으로 찾는다",
 	Task:  "워커 안에서 hello-leader-0-0.hello.ml.svc.cluster.local 을 조회해 /root/gsb-jobset/dns.txt 에 담습니다.",
@@ -26,4 +26,4 @@ var _ = lab.Step{
 	Check: func(c *lab.Check, s *lab.Snapshot) {
 		Expect(c, s.File("dns.txt"), AnswerWithAddressOf(s.JobSet("hello").PodAt("leader", 0)))
 	},
-}.Specs()
+}

@@ -17,7 +17,7 @@ var coordinates = []string{
 	"batch.kubernetes.io/job-completion-index",
 }
 
-var _ = lab.Step{
+var labelsStep = lab.Step{
 	Number: 3, Name: "labels",
 	Title: "파드에 붙은 JobSet 의 좌표",
 	Task:  "완료 인덱스 1 인 워커의 JobSet 라벨 넷을 /root/gsb-jobset/labels.txt 에 키=값 으로 적습니다.",
@@ -38,4 +38,4 @@ var _ = lab.Step{
 		worker := s.JobSet("hello").PodAt("worker", 1)
 		Expect(c, s.File("labels.txt"), HoldLabelsOf(worker, coordinates...))
 	},
-}.Specs()
+}

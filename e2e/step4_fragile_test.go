@@ -7,7 +7,7 @@ import (
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
 
-var _ = lab.Step{
+var fragileStep = lab.Step{
 	Number: 4, Name: "fragile",
 	Title: "하나가 죽으면 전부 다시 시작한다",
 	Task:  "JobSet fragile(maxRestarts 2, 워커 backoffLimit 0)을 만들어 워커를 실패시키고, 재시작 횟수를 /root/gsb-jobset/restart.txt 에 restarts= 로 적습니다.",
@@ -36,4 +36,4 @@ var _ = lab.Step{
 		Expect(c, fragile, HaveOnePodPerRank())
 		Expect(c, s.File("restart.txt"), Say("restarts", fragile.Restarts()))
 	},
-}.Specs()
+}

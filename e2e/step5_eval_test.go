@@ -7,7 +7,7 @@ import (
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
 
-var _ = lab.Step{
+var evalStep = lab.Step{
 	Number: 5, Name: "eval",
 	Title: "리더가 끝나면 전체가 끝난다",
 	Task:  "리더만 끝나면 Completed 가 되는 JobSet eval 을 만듭니다.",
@@ -28,4 +28,4 @@ var _ = lab.Step{
 		Expect(c, eval.ReplicatedJob("leader"), HaveAJobThatCompleted())
 		Expect(c, eval.ReplicatedJob("worker"), HaveNoJobThatEverCompleted())
 	},
-}.Specs()
+}

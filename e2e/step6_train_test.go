@@ -7,7 +7,7 @@ import (
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
 
-var _ = lab.Step{
+var trainStep = lab.Step{
 	Number: 6, Name: "train",
 	Title: "큐에 넣으면 한 덩어리로 입장한다",
 	Task:  "GPU 3장을 쓰는 JobSet train 을 큐 라벨과 함께 /root/gsb-jobset/train.yaml 로 넣어 한 덩어리로 입장시킵니다.",
@@ -38,4 +38,4 @@ var _ = lab.Step{
 		Expect(c, s.Queue(), LendAll(s.GPUResource, 3))
 		Expect(c, s.File("train.yaml"), BeTheManifestOf(train))
 	},
-}.Specs()
+}

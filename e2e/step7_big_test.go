@@ -7,7 +7,7 @@ import (
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
 
-var _ = lab.Step{
+var bigStep = lab.Step{
 	Number: 7, Name: "big",
 	Title: "쿼터를 넘으면 한 파드도 뜨지 않는다",
 	Task:  "GPU 5장을 쓰는 JobSet big 을 넣어 한 파드도 뜨지 않는 것을 보고 사유를 /root/gsb-jobset/big.txt 에 담습니다.",
@@ -35,4 +35,4 @@ var _ = lab.Step{
 		Expect(c, big, HaveNeverHadAPod())
 		Expect(c, s.File("big.txt"), CarryReasonOf(big.Workload()))
 	},
-}.Specs()
+}

@@ -10,7 +10,7 @@ import (
 	. "gsb.test/jobset-e2e/e2e/lab"
 )
 
-var _ = lab.Step{
+var reportStep = lab.Step{
 	Number: 8, Name: "report",
 	Title: "어느 JobSet 이 어떤 상태인가",
 	Task:  "/root/gsb-jobset/report.json 에 admitted, suspended, fragile_restarts 를 적습니다.",
@@ -45,4 +45,4 @@ var _ = lab.Step{
 		Expect(c, fragile, HaveRestarted())
 		Expect(c, s.File("report.json"), Report(s.Admitted(), s.Suspended(), fragile.Restarts()))
 	},
-}.Specs()
+}

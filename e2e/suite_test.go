@@ -125,7 +125,7 @@ func prepare(getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	if run.plan, err = lab.MakePlan(lab.Steps(), getenv("LAB_STEP")); err != nil {
+	if run.plan, err = course.Plan(getenv("LAB_STEP")); err != nil {
 		return err
 	}
 	if err := awaitKubeconfig(getenv); err != nil {
@@ -134,6 +134,7 @@ func prepare(getenv func(string) string) error {
 	if run.settings, err = lab.ReadSettings(getenv, root); err != nil {
 		return err
 	}
+	run.settings.Files, run.settings.JobSets = course.Files(), course.JobSets()
 	if run.world, err = lab.Connect(run.settings); err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ var _ = ReportBeforeEach(func(report SpecReport) {
 })
 
 var _ = ReportAfterSuite("the closing block", func(report Report) {
-	run.closing = lab.Close(report, run.plan, run.site, run.world.Pins)
+	run.closing = lab.Close(report, run.plan.Items(), run.site, run.world.Pins)
 	run.closing.Run, run.closing.Findings = run.settings.Run, run.findings
 	run.closing.Lies = run.world.Lies()
 	must(run.settings.SaveClosing(run.closing))

@@ -11,10 +11,7 @@ import (
 // two files.
 func visited(t *testing.T) *World {
 	t.Helper()
-	was := steps
-	steps = []Step{{Number: 1, Name: "one", Files: []string{"mine.txt", "ours.txt"}}}
-	t.Cleanup(func() { steps = was })
-	return &World{Settings: Settings{WorkDir: t.TempDir(), Reports: t.TempDir()}}
+	return &World{Settings: Settings{WorkDir: t.TempDir(), Reports: t.TempDir(), Files: []string{"mine.txt", "ours.txt"}}}
 }
 
 func put(t *testing.T, path, content string) {

@@ -55,35 +55,50 @@ type Closing struct {
 	Lies     [][]string // what lies where
 }
 
+// Items are what a run reports of.
+type Items struct {
+	Steps, Mistakes []Item
+	// Whole tells that every step was asked for.
+	Whole bool
+}
+
+// An Item is one step or mistake as a report lists it.
+type Item struct {
+	Label       string // of its specs
+	Number      int    // of a mistake, the step that it is made in
+	Name, Title string
+	// Asked marks a step that is to be judged, First one that is only done because
+	// an asked one needs it.
+	Asked, First bool
+}
+
 // Close sums up what Ginkgo reports of a run. site may be nil if the run ended
 // before the cluster was looked at.
-func Close(report types.Report, plan Plan, site *Site, pins fixtures.Pins) Closing {
+func Close(report types.Report, items Items, site *Site, pins fixtures.Pins) Closing {
 	closing := Closing{Wanted: wanted(pins), Started: report.StartTime, Seconds: seconds(report.RunTime), First: firstFailure(report.SpecReports)}
-	for _, step := range Steps() {
-		closing.Steps = append(closing.Steps, resultOf(step, plan, report.SpecReports))
+	for _, item := range items.Steps {
+		closing.Steps = append(closing.Steps, item.result(report.SpecReports))
 	}
-	if plan.Whole {
-		for _, mistake := range Mistakes() {
-			result := Result{Number: mistake.Step, Name: mistake.Name, Title: mistake.Tells}
-			result.take(labelled(report.SpecReports, mistakeLabel+mistake.Name))
-			closing.Mistakes = append(closing.Mistakes, result)
-		}
+	for _, item := range items.Mistakes {
+		result := Result{Number: item.Number, Name: item.Name, Title: item.Title}
+		result.take(labelled(report.SpecReports, item.Label))
+		closing.Mistakes = append(closing.Mistakes, result)
 	}
 	if site != nil {
 		closing.Versions = site.Versions()
 	}
-	closing.Verdict, closing.Reason = closing.judge(report, plan, site, pins)
+	closing.Verdict, closing.Reason = closing.judge(report, items, site, pins)
 	return closing
 }
 
-func resultOf(step Step, plan Plan, reports types.SpecReports) Result {
-	result := Result{Number: step.Number, Name: step.Name, Title: step.Title}
-	if !holds(plan.Asked, step.Number) && !holds(plan.First, step.Number) {
+func (i Item) result(reports types.SpecReports) Result {
+	result := Result{Number: i.Number, Name: i.Name, Title: i.Title}
+	if !i.Asked && !i.First {
 		result.State, result.Why = notRun, notAskedFor
 		return result
 	}
-	result.take(labelled(reports, fmt.Sprintf("%s%d", stepLabel, step.Number)))
-	if result.State == passed && holds(plan.First, step.Number) {
+	result.take(labelled(reports, i.Label))
+	if result.State == passed && i.First {
 		result.State = done
 	}
 	return result
@@ -125,7 +140,7 @@ func (r *Result) take(reports types.SpecReports) {
 
 // judge gives the verdict. It is passed only if every step was run and passed,
 // on the versions that the lab pins.
-func (c Closing) judge(report types.Report, plan Plan, site *Site, pins fixtures.Pins) (verdict, reason string) {
+func (c Closing) judge(report types.Report, items Items, site *Site, pins fixtures.Pins) (verdict, reason string) {
 	for _, spec := range report.SpecReports {
 		if spec.State.Is(types.SpecStateAborted | types.SpecStateInterrupted) {
 			if strings.HasPrefix(spec.Failure.Message, errLost.Error()) {
@@ -158,8 +173,9 @@ func (c Closing) judge(report types.Report, plan Plan, site *Site, pins fixtures
 	var partly []string
 	if len(missing) > 0 {
 		partly = append(partly, "not run: "+strings.Join(missing, ", "))
-	} else if !plan.Whole {
-		partly = append(partly, fmt.Sprintf("only step %d was asked for, and it passed", plan.Asked[0].Number))
+	} else if !items.Whole {
+		asked := slices.IndexFunc(items.Steps, func(item Item) bool { return item.Asked })
+		partly = append(partly, fmt.Sprintf("only step %d was asked for, and it passed", items.Steps[asked].Number))
 	}
 	astray := site.Versions().Astray(pins)
 	if len(partly) == 0 && len(astray) > 0 {

@@ -16,35 +16,10 @@ import (
 // logLines bounds each log in the evidence.
 const logLines = 2000
 
-// ClearEvidence takes away what earlier walks left behind, and no other evidence:
-// what made the lab may keep its own beside it.
+// ClearEvidence removes what earlier runs left, and no other evidence: what made
+// the lab may keep its own beside it.
 func (w *World) ClearEvidence() error {
-	names := []string{"snapshots", "files"}
-	for _, folder := range evidenceNames() {
-		names = append(names, "evidence/"+folder)
-	}
-	return w.Settings.removeReports(names...)
-}
-
-// evidenceNames are all the folders below evidence that a walk may leave behind.
-func evidenceNames() []string {
-	names := []string{preflightFolder}
-	for _, step := range Steps() {
-		names = append(names, step.folder())
-	}
-	for _, mistake := range Mistakes() {
-		names = append(names, mistake.folder())
-	}
-	return names
-}
-
-// evidenceFolders are their paths.
-func (s Settings) evidenceFolders() []string {
-	var folders []string
-	for _, name := range evidenceNames() {
-		folders = append(folders, filepath.Join(s.EvidenceDir(), name))
-	}
-	return folders
+	return w.Settings.removeReports(append(w.Settings.evidenceNames(), "snapshots", "files")...)
 }
 
 // preflightFolder is where the evidence of a wrong world lies.

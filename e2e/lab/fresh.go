@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -106,12 +105,8 @@ func (w *World) yamlOf(ctx context.Context, jobSets []jobsetv1.JobSet) ([]byte, 
 // stepFiles are the paths of all files that the steps write.
 func (w *World) stepFiles() []string {
 	var paths []string
-	for _, step := range Steps() {
-		for _, file := range step.Files {
-			if path := filepath.Join(w.Settings.WorkDir, file); !slices.Contains(paths, path) {
-				paths = append(paths, path)
-			}
-		}
+	for _, name := range w.Settings.Files {
+		paths = append(paths, filepath.Join(w.Settings.WorkDir, name))
 	}
 	return paths
 }

@@ -52,6 +52,7 @@ func solved(t *testing.T) []client.Object {
 func TestFreshRunsOverALearnersSolvedLab(t *testing.T) {
 	for _, fresh := range []bool{false, true} {
 		w := inLab(t, interceptor.Funcs{}, solved(t)...)
+		w.Settings.Fresh = fresh
 		site := &Site{Fresh: fresh, Holders: map[string]int64{}}
 		if err := w.surveyOccupants(t.Context(), site); err != nil {
 			t.Fatal(err)

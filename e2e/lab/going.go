@@ -16,8 +16,8 @@ import (
 // are what an earlier run of this suite left and, with --fresh, all JobSets there.
 type going map[types.UID]bool
 
-// surveyGoing reads what goes, and names in the site the JobSets that are not ours.
-func (w *World) surveyGoing(ctx context.Context, site *Site) (going, error) {
+// surveyGoing reads what goes, and names the JobSets that are not ours.
+func (w *World) surveyGoing(ctx context.Context) (goes going, strangers []string, err error) {
 	var (
 		jobSets jobsetv1.JobSetList
 		jobs    batchv1.JobList
@@ -25,16 +25,16 @@ func (w *World) surveyGoing(ctx context.Context, site *Site) (going, error) {
 	)
 	for _, list := range []client.ObjectList{&jobSets, &jobs, &pods} {
 		if err := w.client.List(ctx, list, client.InNamespace(w.Pins.Namespace)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	goes := going{}
+	goes = going{}
 	for _, jobSet := range jobSets.Items {
 		ours := appliedByUs(&jobSet)
 		if !ours {
-			site.Strangers = append(site.Strangers, jobSet.Name)
+			strangers = append(strangers, jobSet.Name)
 		}
-		goes[jobSet.UID] = ours || site.Fresh
+		goes[jobSet.UID] = ours || w.Settings.Fresh
 	}
 	// By who made whom, and by UID: a label or a name can be anybody's.
 	for _, job := range jobs.Items {
@@ -43,7 +43,7 @@ func (w *World) surveyGoing(ctx context.Context, site *Site) (going, error) {
 	for _, pod := range pods.Items {
 		goes[pod.UID] = goes.made(&pod)
 	}
-	return goes, nil
+	return goes, strangers, nil
 }
 
 // made tells whether an object was made by, and goes with, something that goes.

@@ -65,13 +65,8 @@ func (w *World) removeApplied(ctx context.Context, name string) error {
 
 // howToRemove says what to type to be rid of what a walk leaves.
 func (w *World) howToRemove() string {
-	var names []string
-	for _, step := range Steps() {
-		names = append(names, step.JobSets...)
-	}
-	slices.Sort(names)
 	return fmt.Sprintf("the next run takes it away, and so does: kubectl -n %s delete jobset --ignore-not-found %s",
-		w.Pins.Namespace, strings.Join(slices.Compact(names), " "))
+		w.Pins.Namespace, strings.Join(w.Settings.JobSets, " "))
 }
 
 // Lies says what of the run lies where, the lab included.

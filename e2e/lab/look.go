@@ -61,7 +61,7 @@ func (w *World) Look(ctx context.Context) (*Snapshot, error) {
 	} else if !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("reading ClusterQueue %s: %w", w.Pins.ClusterQueue, err)
 	}
-	snapshot.Files, snapshot.FilesUnread, err = readFiles(ctx, w.Settings.WorkDir, filesOfSteps())
+	snapshot.Files, snapshot.FilesUnread, err = readFiles(ctx, w.Settings.WorkDir, w.Settings.Files)
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,9 @@ type Mistake struct {
 	// Name is the stem of its file in fixtures/mistakes. The JobSet in it has
 	// the name that the step asks for.
 	Name string
-	// Step is the number of the step that it is made in.
-	Step int
+	// Step is the number of the step that it is made in, and JobSet that step's own.
+	Step   int
+	JobSet string
 	// Tells is what the mistake does, in one sentence, as the spec's name.
 	Tells string
 
@@ -37,17 +38,6 @@ type Mistake struct {
 	Lasting bool
 }
 
-var mistakes []Mistake
-
-// Specs puts the mistake before the walk.
-func (m Mistake) Specs() bool {
-	mistakes = append(mistakes, m)
-	return true
-}
-
-// Mistakes returns every mistake, in the order in which they were written.
-func Mistakes() []Mistake { return append([]Mistake(nil), mistakes...) }
-
 // Judge checks a snapshot for what the mistake does; see Step.Judge.
 func (m Mistake) Judge(snapshot *Snapshot) *Check {
 	c := &Check{}
@@ -55,22 +45,12 @@ func (m Mistake) Judge(snapshot *Snapshot) *Check {
 	return c
 }
 
-// JobSet is the name of the one that the mistake is made in: its step's own.
-func (m Mistake) JobSet() string {
-	for _, step := range steps {
-		if step.Number == m.Step && len(step.JobSets) > 0 {
-			return step.JobSets[0]
-		}
-	}
-	panic(fmt.Sprintf("the mistake %s is of step %d, which has no JobSet", m.Name, m.Step))
-}
-
 // String is how a mistake is called in a sentence.
 func (m Mistake) String() string { return fmt.Sprintf("The mistake %s (step %d)", m.Name, m.Step) }
 
 // Story begins the story of a cluster that does not do what the mistake tells.
 func (m Mistake) Story(failure Failure, snapshot *Snapshot) Story {
-	return Story{Subject: m.String(), Failure: failure, JobSets: []string{m.JobSet()}, Snapshot: snapshot}
+	return Story{Subject: m.String(), Failure: failure, JobSets: []string{m.JobSet}, Snapshot: snapshot}
 }
 
 // ApplyInVain applies a fixture, named by its path below fixtures/, that the API

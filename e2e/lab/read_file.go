@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -189,14 +187,4 @@ func kindOfFile(mode fs.FileMode) Words {
 // PowerShell's redirection, saves.
 func isUTF16(content []byte) bool {
 	return bytes.HasPrefix(content, []byte{0xff, 0xfe}) || bytes.HasPrefix(content, []byte{0xfe, 0xff})
-}
-
-// filesOfSteps names the files that the steps ask for, each once.
-func filesOfSteps() []string {
-	var names []string
-	for _, step := range Steps() {
-		names = append(names, step.Files...)
-	}
-	slices.SortFunc(names, strings.Compare)
-	return slices.Compact(names)
 }

@@ -49,7 +49,7 @@ func (s Settings) Receive(archive io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("the reports that came are not taken, for they hold no verdict: %w", err)
 	}
-	for _, name := range sentNames() {
+	for _, name := range s.sentNames(fresh) {
 		if err := s.removeReports(name); err != nil {
 			return err
 		}
@@ -69,12 +69,11 @@ func (s Settings) Receive(archive io.Reader) error {
 
 // sentNames are the names of all that a single run reports. What else lies in the
 // folder, here or there, such as this project's own programs, is not taken.
-func sentNames() []string {
+func (s Settings) sentNames(fresh string) []string {
 	names := []string{"verdict.json", "closing.txt", "junit.xml", "specs.json", "snapshots", "files"}
-	for _, folder := range evidenceNames() {
-		names = append(names, "evidence/"+folder)
-	}
-	return names
+	names = append(append(names, s.evidenceNames()...), Settings{Reports: fresh}.evidenceNames()...)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // unpack writes the files and folders of an archive below a folder. An entry that

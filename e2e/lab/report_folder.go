@@ -20,11 +20,21 @@ const reportsMark = ".gsb-jobset-reports"
 
 // reportNames are all names in a folder of reports that a run writes, replaces or
 // removes. Whatever else is there, such as provision's own, is in nobody's way.
-func reportNames() []string {
+func (s Settings) claimedNames() []string {
 	names := []string{"verdict.json", "closing.txt", "junit.xml", "specs.json", ledgerName, "snapshots", "files",
 		"repeats.json", "repeats", "history/repeats.jsonl", "faults.json", "faults"}
-	for _, folder := range evidenceNames() {
-		names = append(names, "evidence/"+folder)
+	return append(names, s.evidenceNames()...)
+}
+
+// evidenceNames are the folders of the evidence of failures that are there now,
+// below the folder of the reports.
+func (s Settings) evidenceNames() []string {
+	var names []string
+	for _, pattern := range []string{preflightFolder, "step[0-9]*-*", "mistake-*"} {
+		found, _ := filepath.Glob(filepath.Join(s.Reports, "evidence", pattern)) // the patterns are well-formed
+		for _, path := range found {
+			names = append(names, "evidence/"+filepath.Base(path))
+		}
 	}
 	return names
 }
@@ -38,7 +48,7 @@ func (s Settings) claimReports() error {
 		return nil
 	}
 	var inTheWay []string
-	for _, name := range reportNames() {
+	for _, name := range s.claimedNames() {
 		_, err := os.Lstat(filepath.Join(s.Reports, name))
 		if err == nil {
 			inTheWay = append(inTheWay, name)
@@ -52,7 +62,7 @@ func (s Settings) claimReports() error {
 	}
 	content := "This folder holds reports of the JobSet lab's end-to-end suite (lab-e2e). What is named so\n" +
 		"here is the suite's, and its next run replaces or removes it; nothing else is touched:\n  " +
-		strings.Join(reportNames(), "\n  ") + "\n"
+		strings.Join(s.claimedNames(), "\n  ") + "\n  evidence/preflight, evidence/step*, evidence/mistake-*\n"
 	if err := replaceFile(mark, []byte(content)); err != nil {
 		return fmt.Errorf("marking the folder of the reports as the suite's: %w", err)
 	}

@@ -15,10 +15,8 @@ import (
 func (s Settings) Lies() [][]string {
 	rows := [][]string{{"work directory", s.writtenFiles()},
 		{"reports", strings.Join([]string{s.closingPath(), s.verdictPath(), s.JUnitReport(), s.SpecsReport()}, ", ")}}
-	for _, folder := range s.evidenceFolders() {
-		if _, err := os.Stat(folder); err == nil {
-			rows = append(rows, []string{"evidence", folder})
-		}
+	for _, name := range s.evidenceNames() {
+		rows = append(rows, []string{"evidence", filepath.Join(s.Reports, name)})
 	}
 	return rows
 }

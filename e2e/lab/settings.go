@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,6 +31,10 @@ type Settings struct {
 	Fresh bool
 	// Wait is LAB_WAIT: for how long a lab that still boots is waited for.
 	Wait time.Duration
+
+	// Files and JobSets are the names of those that the steps are about: a run reads,
+	// writes and removes no others.
+	Files, JobSets []string
 
 	// Run is this run's id: on its Lease, on the JobSets that it applies and in its
 	// verdict. A run that another one starts on the same lab gets that one's, LAB_RUN.
@@ -65,9 +67,6 @@ func ReadSettings(getenv func(string) string, root string) (Settings, error) {
 	if err := writable(settings.Reports); err != nil {
 		return settings, fmt.Errorf("the reports cannot be written: %w.\n"+
 			"  Name another directory: make steps LAB_REPORTS=/path", err)
-	}
-	if err := settings.claimReports(); err != nil {
-		return settings, err
 	}
 	if err := writable(settings.WorkDir); err != nil {
 		return settings, fmt.Errorf("the work directory, which stands for /root/gsb-jobset, cannot be written: %w.\n"+
@@ -113,54 +112,6 @@ func writable(directory string) error {
 
 // EvidenceDir is where the evidence of failures lies.
 func (s Settings) EvidenceDir() string { return filepath.Join(s.Reports, "evidence") }
-
-// A Plan is what a run is asked to do.
-type Plan struct {
-	// Asked are the steps to be judged; First are those that are only done
-	// because an asked one needs them. Both are in order.
-	Asked, First []Step
-	// Whole tells that every step was asked for.
-	Whole bool
-}
-
-// MakePlan chooses from all steps by the value of LAB_STEP: nothing means all of
-// them, else one step by its number or name.
-func MakePlan(all []Step, wanted string) (Plan, error) {
-	if wanted == "" {
-		return Plan{Asked: all, Whole: true}, nil
-	}
-	at := slices.IndexFunc(all, func(s Step) bool { return s.Name == wanted || strconv.Itoa(s.Number) == wanted })
-	if at < 0 {
-		return Plan{}, fmt.Errorf("STEP=%s is none of the lab's steps. They are:\n%s\n"+
-			"Give one number or one name, such as STEP=4 or STEP=fragile, or leave STEP out for all", wanted, indent(Listing(all), "  "))
-	}
-	plan := Plan{Asked: []Step{all[at]}}
-	for _, step := range all {
-		if step.Number != all[at].Number && needed(all, all[at], step.Number) {
-			plan.First = append(plan.First, step)
-		}
-	}
-	return plan, nil
-}
-
-// Listing lists steps, one a line: number, name, title.
-func Listing(steps []Step) string {
-	var rows [][]string
-	for _, step := range steps {
-		rows = append(rows, []string{strconv.Itoa(step.Number), step.Name, step.Title})
-	}
-	return columns(rows)
-}
-
-// needed tells whether a step needs another one, itself or through a third.
-func needed(all []Step, step Step, number int) bool {
-	for _, other := range all {
-		if slices.Contains(step.Needs, other.Number) && (other.Number == number || needed(all, other, number)) {
-			return true
-		}
-	}
-	return false
-}
 
 func or(value, otherwise string) string {
 	if strings.TrimSpace(value) == "" {

@@ -159,7 +159,8 @@ func (s *Site) reader(ctx context.Context) func(what string, look func(context.C
 
 // surveyOccupants finds who is in the namespace and who holds GPUs, beside what goes.
 func (w *World) surveyOccupants(ctx context.Context, site *Site) error {
-	goes, err := w.surveyGoing(ctx, site)
+	goes, strangers, err := w.surveyGoing(ctx)
+	site.Strangers = strangers
 	if err != nil {
 		return err
 	}

@@ -5,14 +5,12 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 )
 
 // A Step is one step of the lab: what a learner does, and what must then be
-// true. The record is all there is to a step; Specs makes it part of the walk.
+// true. The record is all there is to a step.
 type Step struct {
 	// Number and Name are how people call the step: STEP=4, STEP=fragile.
 	Number int
@@ -42,24 +40,6 @@ type Step struct {
 	// judgement in it is one of this package's words.
 	Check func(c *Check, s *Snapshot)
 }
-
-var steps []Step
-
-// Specs puts the step into the walk. It returns a value only so that a record
-// can be written as one declaration.
-func (s Step) Specs() bool {
-	for _, other := range steps {
-		if other.Number == s.Number || other.Name == s.Name {
-			panic(fmt.Sprintf("two steps are number %d or named %s", s.Number, s.Name))
-		}
-	}
-	steps = append(steps, s)
-	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Number, b.Number) })
-	return true
-}
-
-// Steps returns every step in order.
-func Steps() []Step { return slices.Clone(steps) }
 
 // Judge checks the step against a snapshot. What does not hold is in the result,
 // the first one first; the step is passed if there is nothing.

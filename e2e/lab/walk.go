@@ -24,12 +24,12 @@ func (p Plan) Define(world func() *World) {
 	// else, and a lab author wants to see all that is broken at once.
 	ginkgo.Describe("The lab", ginkgo.Serial, ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
 		if p.Whole {
-			for _, mistake := range Mistakes() {
+			for _, mistake := range p.Mistakes {
 				mistake.define(world)
 			}
 		}
 		failed := map[int]bool{}
-		for _, step := range Steps() {
+		for _, step := range p.Steps {
 			switch {
 			case holds(p.Asked, step.Number):
 				step.define(world, failed)
@@ -139,7 +139,7 @@ func (m Mistake) define(world func() *World) {
 			}
 			ending, ended := world().Ending(ctx)
 			defer ended()
-			err := world().removeApplied(ending, m.JobSet())
+			err := world().removeApplied(ending, m.JobSet)
 			if err == nil && !world().Interrupted() {
 				// The next mistake, or the step itself, makes a JobSet of the same name.
 				err = world().WatchAnew()

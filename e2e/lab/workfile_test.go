@@ -87,7 +87,8 @@ func TestAnotherCheckoutsFilesAreAStrangers(t *testing.T) {
 	if err := one.writeFile("ours.txt", []byte("ours")); err != nil {
 		t.Fatal(err)
 	}
-	other := &World{Settings: Settings{WorkDir: one.Settings.WorkDir, Reports: t.TempDir()}}
+	other := &World{Settings: one.Settings}
+	other.Settings.Reports = t.TempDir()
 	if strangers, err := other.ledger().strangers(other.stepFiles()); err != nil || len(strangers) != 1 {
 		t.Errorf("the other checkout takes them for its own: %v, %v", strangers, err)
 	}

@@ -1,0 +1,99 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Course is the lab: its steps in order, and the mistakes that learners make in them.
+type Course struct {
+	Steps    []Step
+	Mistakes []Mistake
+}
+
+// Files names the files that the steps ask for, each once, in order.
+func (c Course) Files() []string {
+	var names []string
+	for _, step := range c.Steps {
+		names = append(names, step.Files...)
+	}
+	slices.SortFunc(names, strings.Compare)
+	return slices.Compact(names)
+}
+
+// JobSets names the JobSets that the steps are about, each once, in order.
+func (c Course) JobSets() []string {
+	var names []string
+	for _, step := range c.Steps {
+		names = append(names, step.JobSets...)
+	}
+	slices.SortFunc(names, strings.Compare)
+	return slices.Compact(names)
+}
+
+// A Plan is what a run is asked to do of a course.
+type Plan struct {
+	Course
+	// Asked are the steps to be judged; First are those that are only done
+	// because an asked one needs them. Both are in order.
+	Asked, First []Step
+	// Whole tells that every step was asked for.
+	Whole bool
+}
+
+// Plan chooses from all steps by the value of LAB_STEP: nothing means all of
+// them, else one step by its number or name.
+func (c Course) Plan(wanted string) (Plan, error) {
+	if wanted == "" {
+		return Plan{Course: c, Asked: c.Steps, Whole: true}, nil
+	}
+	at := slices.IndexFunc(c.Steps, func(s Step) bool { return s.Name == wanted || strconv.Itoa(s.Number) == wanted })
+	if at < 0 {
+		return Plan{}, fmt.Errorf("STEP=%s is none of the lab's steps. They are:\n%s\n"+
+			"Give one number or one name, such as STEP=4 or STEP=fragile, or leave STEP out for all", wanted, indent(Listing(c.Steps), "  "))
+	}
+	plan := Plan{Course: c, Asked: []Step{c.Steps[at]}}
+	for _, step := range c.Steps {
+		if step.Number != c.Steps[at].Number && c.needed(c.Steps[at], step.Number) {
+			plan.First = append(plan.First, step)
+		}
+	}
+	return plan, nil
+}
+
+// needed tells whether a step needs another one, itself or through a third.
+func (c Course) needed(step Step, number int) bool {
+	for _, other := range c.Steps {
+		if slices.Contains(step.Needs, other.Number) && (other.Number == number || c.needed(other, number)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Items are the steps and the mistakes as a report lists them.
+func (p Plan) Items() Items {
+	items := Items{Whole: p.Whole}
+	for _, step := range p.Steps {
+		item := Item{Label: fmt.Sprintf("%s%d", stepLabel, step.Number), Number: step.Number, Name: step.Name, Title: step.Title}
+		item.Asked, item.First = holds(p.Asked, step.Number), holds(p.First, step.Number)
+		items.Steps = append(items.Steps, item)
+	}
+	if p.Whole {
+		for _, mistake := range p.Mistakes {
+			items.Mistakes = append(items.Mistakes, Item{Label: mistakeLabel + mistake.Name, Number: mistake.Step, Name: mistake.Name, Title: mistake.Tells})
+		}
+	}
+	return items
+}
+
+// Listing lists steps, one a line: number, name, title.
+func Listing(steps []Step) string {
+	var rows [][]string
+	for _, step := range steps {
+		rows = append(rows, []string{strconv.Itoa(step.Number), step.Name, step.Title})
+	}
+	return columns(rows)
+}
