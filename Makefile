@@ -121,7 +121,7 @@ $(LAB):
 $(SUITE):
 	@[ -x $@ ] || echo " … compiling the suite"
 	@$(ALONE) $(GO) test -c -ldflags "$(STAMP)" -o $@ ./e2e
-STAMP = -s -w -X gsb.test/jobset-e2e/e2e/lab.Commit=$(shell git describe --always --dirty --abbrev=40 --match= 2>/dev/null || echo unknown)
+STAMP = -s -w -X gsb.test/jobset-e2e/e2e/internal/report.Commit=$(shell git describe --always --dirty --abbrev=40 --match= 2>/dev/null || echo unknown)
 
 $(STANDIN):
 	@$(ALONE) $(GO) build -ldflags '-s -w' -o $@ ./provision/cmd/standin

@@ -10,7 +10,11 @@ import (
 	"k8s.io/klog/v2"
 	controllerlog "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/grade"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
+	"gsb.test/jobset-e2e/e2e/internal/text"
 )
 
 // checkHelp is what --help says beyond the flags.
@@ -38,8 +42,8 @@ func checkCommand() *cobra.Command {
 	command.RunE = func(c *cobra.Command, _ []string) error {
 		grading, err := check(c.Context(), given.getenv)
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "Nothing was checked: %s\n", lab.Visible(err.Error()))
-			grading = lab.Ungraded(err)
+			fmt.Fprintf(os.Stderr, "Nothing was checked: %s\n", text.Visible(err.Error()))
+			grading = grade.Ungraded(err)
 		}
 		var printed error
 		switch {
@@ -54,13 +58,13 @@ func checkCommand() *cobra.Command {
 		}
 		if printed != nil { // who asked was told nothing, or half of it
 			fmt.Fprintf(os.Stderr, "The grades could not be printed: %v\n", printed)
-			return status(lab.ExitNotRun)
+			return status(report.ExitNotRun)
 		}
 		switch {
 		case err != nil:
-			return status(lab.ExitNotRun)
+			return status(report.ExitNotRun)
 		case !grading.Passed:
-			return status(lab.ExitFailed)
+			return status(report.ExitFailed)
 		}
 		return nil
 	}
@@ -68,26 +72,26 @@ func checkCommand() *cobra.Command {
 }
 
 // check looks at the lab with a client that only reads, and grades.
-func check(ctx context.Context, getenv func(string) string) (lab.Grading, error) {
+func check(ctx context.Context, getenv func(string) string) (grade.Grading, error) {
 	// What the client libraries log is not for a learner.
 	controllerlog.SetLogger(klog.Logger{})
 	klog.SetLogger(klog.Logger{})
 	plan, err := course.Plan(getenv("LAB_STEP"))
 	if err != nil {
-		return lab.Grading{}, err
+		return grade.Grading{}, err
 	}
-	root, err := lab.Root()
+	root, err := settings.Root()
 	if err != nil {
-		return lab.Grading{}, err
+		return grade.Grading{}, err
 	}
-	settings, err := lab.ReadSettingsToRead(getenv, root)
+	settings, err := settings.ReadSettingsToRead(getenv, root)
 	if err != nil {
-		return lab.Grading{}, err
+		return grade.Grading{}, err
 	}
 	settings.Files = course.Files()
-	world, err := lab.ConnectToRead(settings)
+	world, err := cluster.ConnectToRead(settings)
 	if err != nil {
-		return lab.Grading{}, err
+		return grade.Grading{}, err
 	}
-	return world.Check(ctx, plan.Asked)
+	return grade.Check(ctx, world, plan.Asked)
 }

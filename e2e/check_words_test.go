@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/grade"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 // These tests judge what a learner is told where a check sees less than a run. The
@@ -16,11 +17,11 @@ import (
 // asChecked is the snapshot as a check sees the same lab: one reading, the events
 // on what is still there, no history, and nothing from inside of a pod. What the
 // kubelet says of devices is what the pods said.
-func asChecked(s *lab.Snapshot) *lab.Snapshot {
-	recorder := lab.NewRecorder()
-	recorder.SawAll(s)
+func asChecked(s *snapshot.Snapshot) *snapshot.Snapshot {
+	recorder := snapshot.NewRecorder()
+	recorder.ObserveAll(s)
 	s.Seen, s.ReadOnly = recorder.History(), true
-	s.Events = slices.DeleteFunc(s.Events, func(event lab.Event) bool {
+	s.Events = slices.DeleteFunc(s.Events, func(event snapshot.Event) bool {
 		_, there := s.Seen.Of(event.UID)
 		return !there
 	})
@@ -28,7 +29,7 @@ func asChecked(s *lab.Snapshot) *lab.Snapshot {
 }
 
 // wellSaid fails if a learner would be told nothing, or half of it.
-func wellSaid(t *testing.T, of string, words lab.Words) {
+func wellSaid(t *testing.T, of string, words snapshot.Text) {
 	t.Helper()
 	for language, sentence := range map[string]string{"Korean": words.KO, "English": words.EN} {
 		if !strings.HasSuffix(sentence, ".") || strings.Contains(sentence, "%!") || strings.Contains(sentence, "\n") {
@@ -42,13 +43,13 @@ func wellSaid(t *testing.T, of string, words lab.Words) {
 func TestCheckNeedsNoHistory(t *testing.T) {
 	var unseen strings.Builder
 	for _, step := range course.Steps {
-		if grade := step.Grade(asChecked(walked(t))); !grade.Passed || len(grade.Notes) > 0 {
+		if grade := grade.GradeStep(step, asChecked(walked(t))); !grade.Passed || len(grade.Notes) > 0 {
 			t.Errorf("%s: the walked lab is refused: %+v", step, grade)
 		}
 		for _, wrong := range varied[step.Number].wrong {
 			snapshot := walked(t)
 			wrong.change(snapshot)
-			grade := step.Grade(asChecked(snapshot))
+			grade := grade.GradeStep(step, asChecked(snapshot))
 			if !grade.Passed {
 				continue
 			}
@@ -62,7 +63,7 @@ func TestCheckNeedsNoHistory(t *testing.T) {
 		for _, right := range varied[step.Number].right {
 			snapshot := walked(t)
 			right.change(snapshot)
-			if grade := step.Grade(asChecked(snapshot)); !grade.Passed {
+			if grade := grade.GradeStep(step, asChecked(snapshot)); !grade.Passed {
 				t.Errorf("%s: %s: refused: %s", step, right.name, grade.EN)
 			}
 		}
@@ -73,15 +74,15 @@ func TestCheckNeedsNoHistory(t *testing.T) {
 func TestCheckRefusesEveryMistake(t *testing.T) {
 	for _, mistake := range course.Mistakes {
 		snapshot := recorded(t, "mistakes/"+mistake.Name+".yaml")
-		grade := course.Steps[mistake.Step-1].Grade(asChecked(snapshot))
+		grade := grade.GradeStep(course.Steps[mistake.Step-1], asChecked(snapshot))
 		if grade.Passed {
 			t.Errorf("%s: step %d is passed with it", mistake.Name, mistake.Step)
 		}
 		// A run and a check say the same of it.
-		if run := course.Steps[mistake.Step-1].Judge(recorded(t, "mistakes/"+mistake.Name+".yaml")).Refusals; run[0].Code != grade.Code {
+		if run := course.Steps[mistake.Step-1].Judge(recorded(t, "mistakes/"+mistake.Name+".yaml")).Mismatches; run[0].Code != grade.Code {
 			t.Errorf("%s: a run says %s, a check %s", mistake.Name, run[0].Code, grade.Code)
 		}
-		wellSaid(t, mistake.Name, grade.Words)
+		wellSaid(t, mistake.Name, grade.Text)
 	}
 }
 
@@ -91,7 +92,7 @@ func TestCheckTellsTheWhole(t *testing.T) {
 	drop(snapshot, "hello")
 	delete(snapshot.Files, "report.json")
 	delete(snapshot.Devices, pod(snapshot, "train-leader").Name)
-	grading := lab.GradeAll(course.Steps, asChecked(snapshot))
+	grading := grade.GradeAll(course.Steps, asChecked(snapshot))
 	grading.Suite, grading.Cluster, grading.WorkDir = "the commit", "https://lab.test:6443", "/"
 	content, err := json.MarshalIndent(grading, "", "  ")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/report"
 )
 
 // asked runs the faults command without a lab.
@@ -24,20 +24,20 @@ func asked(t *testing.T, exit int, environment []string, args ...string) (said s
 }
 
 func TestFaultsAreNamedByArgumentsOrByLAB_FAULT(t *testing.T) {
-	listed := asked(t, lab.ExitPassed, []string{"LAB_FAULT= quota-2  dns-denied "}, "--list")
+	listed := asked(t, report.ExitPassed, []string{"LAB_FAULT= quota-2  dns-denied "}, "--list")
 	if lines := strings.Split(strings.TrimSpace(listed), "\n"); len(lines) != 2 || !strings.Contains(lines[0], "quota-2") || !strings.Contains(lines[1], "dns-denied") {
 		t.Errorf("it lists:\n%s", listed)
 	}
-	if listed := asked(t, lab.ExitPassed, []string{"LAB_FAULT=quota-2"}, "--list", "kueue-down"); strings.Contains(listed, "quota-2") || !strings.Contains(listed, "kueue-down") {
+	if listed := asked(t, report.ExitPassed, []string{"LAB_FAULT=quota-2"}, "--list", "kueue-down"); strings.Contains(listed, "quota-2") || !strings.Contains(listed, "kueue-down") {
 		t.Errorf("an argument does not overrule the variable:\n%s", listed)
 	}
-	if said := asked(t, lab.ExitNotRun, []string{"LAB_FAULT=;touch f"}); !strings.Contains(said, `there is no fault ";touch"`) {
+	if said := asked(t, report.ExitNotRun, []string{"LAB_FAULT=;touch f"}); !strings.Contains(said, `there is no fault ";touch"`) {
 		t.Errorf("it says:\n%s", said)
 	}
-	if said := asked(t, lab.ExitNotRun, nil, "--restore", "quota-2"); !strings.Contains(said, "takes no name") {
+	if said := asked(t, report.ExitNotRun, nil, "--restore", "quota-2"); !strings.Contains(said, "takes no name") {
 		t.Errorf("it says:\n%s", said)
 	}
-	if said := asked(t, lab.ExitNotRun, nil, "--restore"); !strings.Contains(said, "/nowhere/kubeconfig") {
+	if said := asked(t, report.ExitNotRun, nil, "--restore"); !strings.Contains(said, "/nowhere/kubeconfig") {
 		t.Errorf("it says:\n%s", said)
 	}
 }

@@ -19,7 +19,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"gsb.test/jobset-e2e/e2e/faults"
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
 func faultsCommand() *cobra.Command {
@@ -52,11 +53,11 @@ func faultsCommand() *cobra.Command {
 			fmt.Println(faults.Listing(chosen))
 			return nil
 		}
-		root, err := lab.Root()
+		root, err := settings.Root()
 		if err != nil {
 			return err
 		}
-		settings, err := lab.ReadSettings(func(variable string) string {
+		settings, err := settings.ReadSettings(func(variable string) string {
 			if variable == "LAB_WORKDIR" {
 				// Nobody's files but those of the walks on the broken lab are looked at.
 				return filepath.Join(cmp.Or(given.getenv("LAB_REPORTS"), filepath.Join(root, ".lab")), "faults", "gsb-jobset")
@@ -86,7 +87,7 @@ func faultsCommand() *cobra.Command {
 		}
 		missed, err := run.Do(ctx)
 		if err == nil && missed > 0 {
-			return status(lab.ExitFailed)
+			return status(report.ExitFailed)
 		}
 		return err
 	}
@@ -98,7 +99,7 @@ func failed(err error) error {
 	var not faults.NotRestored
 	if errors.As(err, &not) {
 		fmt.Fprintln(os.Stderr, err)
-		return status(lab.ExitFailed)
+		return status(report.ExitFailed)
 	}
 	return err
 }
@@ -140,7 +141,7 @@ func untilInterrupted(parent context.Context, then string) (context.Context, io.
 				cancel()
 			case got != syscall.SIGHUP && time.Since(first) > time.Second:
 				fmt.Fprintln(os.Stderr, "\nInterrupted again: the lab may still be broken. To restore it, type: lab-e2e faults --restore")
-				os.Exit(lab.ExitFailed)
+				os.Exit(report.ExitFailed)
 			}
 		}
 	}()

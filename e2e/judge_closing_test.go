@@ -8,7 +8,13 @@ import (
 
 	"github.com/onsi/ginkgo/v2/types"
 
+	"gsb.test/jobset-e2e/e2e/internal/blockers"
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/preflight"
+	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 	"gsb.test/jobset-e2e/fixtures"
 )
 
@@ -23,7 +29,7 @@ func ran(plan lab.Plan) types.Report {
 	}
 	if plan.Whole {
 		for _, mistake := range course.Mistakes {
-			spec("mistake-"+mistake.Name, mistake.Tells, 12.3)
+			spec("mistake-"+mistake.Name, mistake.Symptom, 12.3)
 		}
 	}
 	for _, step := range plan.First {
@@ -58,9 +64,9 @@ func fails(report *types.Report, step int, message string, entries ...types.Repo
 
 // notRestarted is the failure that a run reports of step 4 where the JobSet
 // controller is away.
-var notRestarted = lab.Failure{Stage: "is not passed", Waited: 9.6,
-	Refusal: lab.Refusal{Code: lab.NotRestarted, Words: lab.Words{KO: "JobSet fragile 의 재시작 횟수가 아직 0 입니다.", EN: "JobSet fragile has not restarted yet."}},
-	Blocker: &lab.Blocker{Code: lab.BlockedController, JobSet: "fragile", Message: "the JobSet controller does no work"}}
+var notRestarted = report.Failure{Stage: "is not passed", Waited: 9.6,
+	Mismatch: matchers.Mismatch{Code: matchers.NotRestarted, Text: snapshot.Text{KO: "JobSet fragile 의 재시작 횟수가 아직 0 입니다.", EN: "JobSet fragile has not restarted yet."}},
+	Blocker:  &blockers.Blocker{Code: blockers.BlockedController, JobSet: "fragile", Message: "the JobSet controller does no work"}}
 
 // skips makes every spec of a step skipped.
 func skips(report *types.Report, step int, because string) {
@@ -124,7 +130,7 @@ var runs = []closed{
 }
 
 // end closes one of the runs above.
-func end(t *testing.T, of closed) lab.Closing {
+func end(t *testing.T, of closed) report.Summary {
 	t.Helper()
 	pins, err := fixtures.ReadPins()
 	if err != nil {
@@ -134,15 +140,15 @@ func end(t *testing.T, of closed) lab.Closing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := ran(plan)
+	results := ran(plan)
 	if of.change != nil {
-		of.change(&report)
+		of.change(&results)
 	}
-	site := &lab.Site{Kubernetes: "v1.36.3", JobSet: lab.Manager{Version: of.jobSet}, Kueue: lab.Manager{Version: "v0.19.2"}}
+	site := &preflight.Facts{Kubernetes: "v1.36.3", JobSet: cluster.Manager{Version: of.jobSet}, Kueue: cluster.Manager{Version: "v0.19.2"}}
 	if of.jobSet == "gone" {
-		site = &lab.Site{Unreachable: errors.New("connection refused")}
+		site = &preflight.Facts{Unreachable: errors.New("connection refused")}
 	}
-	return lab.Close(report, plan.Items(), site, pins)
+	return report.Summarize(results, plan.Items(), site, pins)
 }
 
 func TestJudgeClosing(t *testing.T) {
@@ -152,7 +158,7 @@ func TestJudgeClosing(t *testing.T) {
 			if told.Verdict != of.verdict {
 				t.Errorf("the verdict is %s, not %s", told.Verdict, of.verdict)
 			}
-			told.Lies = [][]string{{"work directory", "/lab/gsb-jobset"}, {"reports", "/lab/closing.txt"}}
+			told.Locations = [][]string{{"work directory", "/lab/gsb-jobset"}, {"reports", "/lab/closing.txt"}}
 			golden(t, "closing-"+of.name+".txt", told.String()+"\n")
 		})
 	}

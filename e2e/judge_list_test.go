@@ -21,7 +21,7 @@ func listing(steps []lab.Step) string {
 		var made []string
 		for _, mistake := range course.Mistakes {
 			if mistake.Step == step.Number {
-				made = append(made, mistake.Name+": "+mistake.Tells)
+				made = append(made, mistake.Name+": "+mistake.Symptom)
 			}
 		}
 		tell(&text, "is tried on the cluster", made)

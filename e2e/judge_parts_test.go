@@ -12,49 +12,49 @@ import (
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 // The parts of a recorded snapshot that variations change. Each panics if there
 // is no such part: a variation that varies nothing would prove nothing.
 
-func jobSet(s *lab.Snapshot, name string) *jobsetv1.JobSet {
+func jobSet(s *snapshot.Snapshot, name string) *jobsetv1.JobSet {
 	return the(s.JobSets, "JobSet "+name, func(j *jobsetv1.JobSet) bool { return j.Name == name })
 }
 
-func role(s *lab.Snapshot, jobSetName, name string) *jobsetv1.ReplicatedJob {
+func role(s *snapshot.Snapshot, jobSetName, name string) *jobsetv1.ReplicatedJob {
 	return the(jobSet(s, jobSetName).Spec.ReplicatedJobs, "role "+name+" in JobSet "+jobSetName,
 		func(r *jobsetv1.ReplicatedJob) bool { return r.Name == name })
 }
 
-func container(s *lab.Snapshot, jobSetName, roleName string) *corev1.Container {
+func container(s *snapshot.Snapshot, jobSetName, roleName string) *corev1.Container {
 	return &role(s, jobSetName, roleName).Template.Spec.Template.Spec.Containers[0]
 }
 
-func pod(s *lab.Snapshot, prefix string) *corev1.Pod {
+func pod(s *snapshot.Snapshot, prefix string) *corev1.Pod {
 	return the(s.Pods, "pod "+prefix+"…", func(p *corev1.Pod) bool { return strings.HasPrefix(p.Name, prefix) })
 }
 
-func job(s *lab.Snapshot, name string) *batchv1.Job {
+func job(s *snapshot.Snapshot, name string) *batchv1.Job {
 	return the(s.Jobs, "Job "+name, func(j *batchv1.Job) bool { return j.Name == name })
 }
 
 // workload is that of the owner, which is a JobSet, Job or pod.
-func workload(s *lab.Snapshot, owner string) *kueuev1.Workload {
+func workload(s *snapshot.Snapshot, owner string) *kueuev1.Workload {
 	return the(s.Workloads, "Workload of "+owner, func(w *kueuev1.Workload) bool {
 		return strings.HasPrefix(w.OwnerReferences[0].Name, owner)
 	})
 }
 
 // former is a pod that the history knows and that is gone.
-func former(s *lab.Snapshot, prefix string) *lab.Sighting {
-	return the(s.Seen.Sightings, "former pod "+prefix+"…", func(seen *lab.Sighting) bool {
-		return seen.Kind == "Pod" && strings.HasPrefix(seen.Name, prefix) && seen.Was("Gone")
+func former(s *snapshot.Snapshot, prefix string) *snapshot.ObjectHistory {
+	return the(s.Seen.Objects, "former pod "+prefix+"…", func(seen *snapshot.ObjectHistory) bool {
+		return seen.Kind == "Pod" && strings.HasPrefix(seen.Name, prefix) && seen.Reached("Gone")
 	})
 }
 
 // refusedQuota is the condition in which Kueue tells why a JobSet must wait.
-func refusedQuota(s *lab.Snapshot, jobSetName string) *metav1.Condition {
+func refusedQuota(s *snapshot.Snapshot, jobSetName string) *metav1.Condition {
 	return the(workload(s, jobSetName).Status.Conditions, "verdict on "+jobSetName,
 		func(c *metav1.Condition) bool { return c.Type == kueuev1.WorkloadQuotaReserved })
 }
@@ -69,7 +69,7 @@ func the[T any](all []T, what string, is func(*T) bool) *T {
 }
 
 // replace changes a file.
-func replace(s *lab.Snapshot, file, from, to string) {
+func replace(s *snapshot.Snapshot, file, from, to string) {
 	changed := strings.ReplaceAll(s.Files[file], from, to)
 	if changed == s.Files[file] {
 		panic(fmt.Sprintf("%s has no %q", file, from))
@@ -78,22 +78,22 @@ func replace(s *lab.Snapshot, file, from, to string) {
 }
 
 // drop takes a JobSet away, and its pods.
-func drop(s *lab.Snapshot, name string) {
+func drop(s *snapshot.Snapshot, name string) {
 	s.JobSets = slices.DeleteFunc(s.JobSets, func(j jobsetv1.JobSet) bool { return j.Name == name })
 	dropPods(s, name+"-")
 }
 
-func dropPods(s *lab.Snapshot, prefix string) {
+func dropPods(s *snapshot.Snapshot, prefix string) {
 	s.Pods = slices.DeleteFunc(s.Pods, func(p corev1.Pod) bool { return strings.HasPrefix(p.Name, prefix) })
 }
 
-func dropWorkload(s *lab.Snapshot, jobSetName string) {
+func dropWorkload(s *snapshot.Snapshot, jobSetName string) {
 	gone := workload(s, jobSetName).Name
 	s.Workloads = slices.DeleteFunc(s.Workloads, func(w kueuev1.Workload) bool { return w.Name == gone })
 }
 
 // workers makes the worker role one Job of n pods.
-func workers(s *lab.Snapshot, jobSetName string, n int32) {
+func workers(s *snapshot.Snapshot, jobSetName string, n int32) {
 	spec := &role(s, jobSetName, "worker").Template.Spec
 	spec.Parallelism, spec.Completions = &n, &n
 }
@@ -111,7 +111,7 @@ func starting(p *corev1.Pod, reason, message string) {
 }
 
 // beside adds a copy of a pod under another name, being deleted or not.
-func beside(s *lab.Snapshot, p *corev1.Pod, name string, terminating bool) *corev1.Pod {
+func beside(s *snapshot.Snapshot, p *corev1.Pod, name string, terminating bool) *corev1.Pod {
 	other := p.DeepCopy()
 	other.Name, other.UID = name, "uid-of-"+other.UID
 	if terminating {
@@ -122,7 +122,7 @@ func beside(s *lab.Snapshot, p *corev1.Pod, name string, terminating bool) *core
 }
 
 // requests gives the containers of a JobSet requests for cpu and memory.
-func requests(s *lab.Snapshot, jobSetName string) {
+func requests(s *snapshot.Snapshot, jobSetName string) {
 	for _, name := range []string{"leader", "worker"} {
 		c := container(s, jobSetName, name)
 		if c.Resources.Requests == nil {
@@ -133,7 +133,7 @@ func requests(s *lab.Snapshot, jobSetName string) {
 }
 
 // coverAll makes the queue one that lends cpu and memory too.
-func coverAll(s *lab.Snapshot) {
+func coverAll(s *snapshot.Snapshot) {
 	s.ClusterQueue.Spec.ResourceGroups = append(s.ClusterQueue.Spec.ResourceGroups, kueuev1.ResourceGroup{
 		CoveredResources: []corev1.ResourceName{"cpu", "memory"},
 		Flavors: []kueuev1.FlavorQuotas{{Name: "default-flavor", Resources: []kueuev1.ResourceQuota{
@@ -142,7 +142,7 @@ func coverAll(s *lab.Snapshot) {
 }
 
 // otherWords gives both roles another image, command and container name.
-func otherWords(s *lab.Snapshot, jobSetName string) {
+func otherWords(s *snapshot.Snapshot, jobSetName string) {
 	for _, name := range []string{"leader", "worker"} {
 		c := container(s, jobSetName, name)
 		c.Name, c.Image, c.Command = "main", "alpine:3", []string{"tail", "-f", "/dev/null"}
@@ -150,7 +150,7 @@ func otherWords(s *lab.Snapshot, jobSetName string) {
 }
 
 // otherWordsInFile does the same in the manifest.
-func otherWordsInFile(s *lab.Snapshot, file string) {
+func otherWordsInFile(s *snapshot.Snapshot, file string) {
 	replace(s, file, "- name: leader\n              image", "- name: main\n              image")
 	replace(s, file, "- name: worker\n              image", "- name: main\n              image")
 	replace(s, file, "busybox:1.35.0", "alpine:3")
@@ -158,11 +158,11 @@ func otherWordsInFile(s *lab.Snapshot, file string) {
 }
 
 // workerFirst puts the roles of a JobSet in the other order.
-func workerFirst(s *lab.Snapshot, jobSetName string) {
+func workerFirst(s *snapshot.Snapshot, jobSetName string) {
 	slices.Reverse(jobSet(s, jobSetName).Spec.ReplicatedJobs)
 }
 
-func workerFirstInFile(s *lab.Snapshot, file string) {
+func workerFirstInFile(s *snapshot.Snapshot, file string) {
 	head, roles, _ := strings.Cut(s.Files[file], "  - name: leader\n    replicas")
 	leader, worker, found := strings.Cut(roles, "  - name: worker\n    replicas")
 	if !found {
@@ -173,6 +173,6 @@ func workerFirstInFile(s *lab.Snapshot, file string) {
 
 // asOnWindows gives a file carriage returns, blanks at the ends of lines, and no
 // newline at the end.
-func asOnWindows(s *lab.Snapshot, file string) {
+func asOnWindows(s *snapshot.Snapshot, file string) {
 	s.Files[file] = strings.ReplaceAll(strings.TrimSpace(s.Files[file]), "\n", "  \r\n")
 }

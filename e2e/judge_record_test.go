@@ -17,7 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 // The snapshots in testdata are real ones: `make record` walks a lab and keeps
@@ -60,13 +61,13 @@ func TestRecord(t *testing.T) {
 
 func TestRecordingsGetLastingNames(t *testing.T) {
 	const first, second, job = "11111111-2222-3333-4444-555555555555", "11111111-2222-3333-4444-666666666666", "11111111-2222-3333-4444-777777777777"
-	s := &lab.Snapshot{Files: map[string]string{"dns.txt": "Address: 10.244.0.1\nServer: 10.96.0.10\n"}}
-	s.Seen.Sightings = []lab.Sighting{
+	s := &snapshot.Snapshot{Files: map[string]string{"dns.txt": "Address: 10.244.0.1\nServer: 10.96.0.10\n"}}
+	s.Seen.Objects = []snapshot.ObjectHistory{
 		{Kind: "Pod", Name: "hello-leader-0-0-7xkqd", UID: first, Address: "10.244.0.12"},
 		{Kind: "Workload", Name: "pod-hello-leader-0-0-7xkqd-49fb2", UID: job},
 		{Kind: "Pod", Name: "hello-leader-0-0-b2c4d", UID: second, Address: "10.244.0.1"},
 	}
-	s.Events = []lab.Event{{Object: "Job/hello-leader-0", UID: job, Message: "Created pod: hello-leader-0-0-b2c4d on jdg-control-plane"}}
+	s.Events = []snapshot.Event{{Object: "Job/hello-leader-0", UID: job, Message: "Created pod: hello-leader-0-0-b2c4d on jdg-control-plane"}}
 	s.Pods = []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "hello-leader-0-0-b2c4d", UID: second}, Spec: corev1.PodSpec{NodeName: "jdg-control-plane"}}}
 	content, err := s.YAML()
 	if err == nil {
@@ -75,11 +76,11 @@ func TestRecordingsGetLastingNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := lab.ParseSnapshot(content)
+	got, err := snapshot.ParseSnapshot(content)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := got.Seen.Sightings
+	seen := got.Seen.Objects
 	if seen[0].Name != "hello-leader-0-0-aaaaa" || seen[1].Name != "pod-hello-leader-0-0-aaaaa-aaaaa" || seen[2].Name != "hello-leader-0-0-bbbbb" ||
 		got.Pods[0].UID != seen[2].UID || got.Events[0].UID != seen[1].UID || seen[0].UID == seen[2].UID || seen[0].Address != "10.244.0.11" ||
 		got.Events[0].Message != "Created pod: hello-leader-0-0-bbbbb on node" || got.Files["dns.txt"] != "Address: 10.244.0.12\nServer: 10.96.0.10\n" {
@@ -89,7 +90,7 @@ func TestRecordingsGetLastingNames(t *testing.T) {
 
 func versionsOf(t *testing.T, reports string) string {
 	t.Helper()
-	var verdict lab.Verdict
+	var verdict report.Verdict
 	content, err := os.ReadFile(filepath.Join(reports, "verdict.json"))
 	if err == nil {
 		err = json.Unmarshal(content, &verdict)
@@ -107,7 +108,7 @@ var (
 
 // renamed gives a recording its lasting names.
 func renamed(content []byte) ([]byte, error) {
-	snapshot, err := lab.ParseSnapshot(content)
+	seen, err := snapshot.ParseSnapshot(content)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +119,11 @@ func renamed(content []byte) ([]byte, error) {
 	if content, err = yaml.Marshal(pruned(tree)); err != nil {
 		return nil, err
 	}
-	names := lastingNames(snapshot)
+	names := lastingNames(seen)
 	text := replacer(names).Replace(string(content))
 
 	addresses := map[string]string{}
-	for _, pod := range slices.SortedFunc(slices.Values(snapshot.Seen.Sightings), func(a, b lab.Sighting) int { return cmp.Compare(names[a.Name], names[b.Name]) }) {
+	for _, pod := range slices.SortedFunc(slices.Values(seen.Seen.Objects), func(a, b snapshot.ObjectHistory) int { return cmp.Compare(names[a.Name], names[b.Name]) }) {
 		if pod.Address != "" && addresses[pod.Address] == "" {
 			addresses[pod.Address] = fmt.Sprintf("10.244.0.%d", 11+len(addresses))
 		}
@@ -140,7 +141,7 @@ func renamed(content []byte) ([]byte, error) {
 
 // lastingNames gives each pod, in place of its random end, one that tells whether
 // it was the first at its place or the second; and Workloads and the node theirs.
-func lastingNames(s *lab.Snapshot) map[string]string {
+func lastingNames(s *snapshot.Snapshot) map[string]string {
 	names, taken := map[string]string{}, map[string]int{}
 	give := func(kind, name, stem string) {
 		if names[name] == "" {
@@ -150,7 +151,7 @@ func lastingNames(s *lab.Snapshot) map[string]string {
 		}
 	}
 	for _, kind := range []string{"Pod", "Workload"} { // a pod's own Workload has its name in its own
-		for _, seen := range s.Seen.Sightings {
+		for _, seen := range s.Seen.Objects {
 			if end := strings.LastIndex(seen.Name, "-"); seen.Kind == kind && end > 0 {
 				give(kind, seen.Name, replacer(names).Replace(seen.Name[:end]))
 			}

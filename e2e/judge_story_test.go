@@ -6,7 +6,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"gsb.test/jobset-e2e/e2e/internal/blockers"
+	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 // Whole stories, as a lab author meets them.
@@ -14,13 +17,13 @@ func TestJudgeTellsTheStory(t *testing.T) {
 	for _, told := range []struct {
 		file   string
 		step   int
-		change func(s *lab.Snapshot)
+		change func(s *snapshot.Snapshot)
 	}{
-		{"story-old-attempt.txt", 4, func(s *lab.Snapshot) { pod(s, "fragile-leader").Labels[attempt] = "0" }},
-		{"story-image-missing.txt", 6, func(s *lab.Snapshot) {
+		{"story-old-attempt.txt", 4, func(s *snapshot.Snapshot) { pod(s, "fragile-leader").Labels[attempt] = "0" }},
+		{"story-image-missing.txt", 6, func(s *snapshot.Snapshot) {
 			starting(pod(s, "train-worker-0-1"), "ImagePullBackOff", `Back-off pulling image "busybox:1.35.0"`)
 		}},
-		{"story-queue-missing.txt", 7, func(s *lab.Snapshot) {
+		{"story-queue-missing.txt", 7, func(s *snapshot.Snapshot) {
 			workload(s, "big").Status.Conditions = []metav1.Condition{{Type: "QuotaReserved", Status: "False",
 				Reason: kueuev1.WorkloadInadmissible, Message: "LocalQueue lq doesn't exist"}}
 		}},
@@ -29,7 +32,7 @@ func TestJudgeTellsTheStory(t *testing.T) {
 			snapshot := walked(t)
 			told.change(snapshot)
 			step := course.Steps[told.step-1]
-			story := step.Story(failure(step, snapshot), snapshot)
+			story := step.FailureReport(failure(step, snapshot), snapshot)
 			story.Evidence = ".lab/evidence/here"
 			golden(t, told.file, story.String()+"\n")
 		})
@@ -37,10 +40,10 @@ func TestJudgeTellsTheStory(t *testing.T) {
 }
 
 // failure is what a run makes of a step that is refused on a snapshot after a minute.
-func failure(step lab.Step, snapshot *lab.Snapshot) lab.Failure {
-	refusals := step.Judge(snapshot).Refusals
-	failure := lab.Failure{Stage: "is not passed", Refusal: *refusals[0], Others: refusals[1:], Waited: 60}
-	if blocker := snapshot.DeadEnd(step.JobSets); blocker.Code != "" {
+func failure(step lab.Step, snapshot *snapshot.Snapshot) report.Failure {
+	refusals := step.Judge(snapshot).Mismatches
+	failure := report.Failure{Stage: "is not passed", Mismatch: *refusals[0], Others: refusals[1:], Waited: 60}
+	if blocker := blockers.Final(snapshot, step.JobSets); blocker.Code != "" {
 		failure.Blocker = &blocker
 	}
 	return failure

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 // These tests judge snapshots, so they need no cluster: go test ./e2e -run '^TestJudge'
@@ -27,7 +28,7 @@ var update = flag.Bool("update", false, "write what testdata/messages and testda
 // A variation is one change of the walked lab.
 type variation struct {
 	name   string
-	change func(s *lab.Snapshot)
+	change func(s *snapshot.Snapshot)
 }
 
 // variations are those of one step, by its number.
@@ -58,7 +59,7 @@ func read(t *testing.T, name string) []byte {
 	return content
 }
 
-func walked(t *testing.T) *lab.Snapshot {
+func walked(t *testing.T) *snapshot.Snapshot {
 	t.Helper()
 	return recorded(t, "walked.yaml")
 }
@@ -66,23 +67,23 @@ func walked(t *testing.T) *lab.Snapshot {
 // parsed keeps the recordings as JSON: reading YAML takes fifty times as long.
 var parsed = map[string][]byte{}
 
-func recorded(t *testing.T, name string) *lab.Snapshot {
+func recorded(t *testing.T, name string) *snapshot.Snapshot {
 	t.Helper()
 	if parsed[name] == nil {
-		snapshot, err := lab.ParseSnapshot(read(t, name))
+		snapshot, err := snapshot.ParseSnapshot(read(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		parsed[name] = asJSON(t, snapshot)
 	}
-	var copied lab.Snapshot
+	var copied snapshot.Snapshot
 	if err := json.Unmarshal(parsed[name], &copied); err != nil {
 		t.Fatal(err)
 	}
 	return &copied
 }
 
-func asJSON(t *testing.T, snapshot *lab.Snapshot) []byte {
+func asJSON(t *testing.T, snapshot *snapshot.Snapshot) []byte {
 	t.Helper()
 	content, err := json.Marshal(snapshot)
 	if err != nil {
@@ -93,8 +94,8 @@ func asJSON(t *testing.T, snapshot *lab.Snapshot) []byte {
 
 func TestJudgeRefusesAnEmptyLab(t *testing.T) {
 	for _, step := range course.Steps {
-		empty := &lab.Snapshot{Namespace: "ml", GPUResource: "nvidia.com/gpu"}
-		if len(step.Judge(empty).Refusals) == 0 {
+		empty := &snapshot.Snapshot{Namespace: "ml", GPUResource: "nvidia.com/gpu"}
+		if len(step.Judge(empty).Mismatches) == 0 {
 			t.Errorf("%s is passed by an empty lab", step)
 		}
 	}
@@ -102,8 +103,8 @@ func TestJudgeRefusesAnEmptyLab(t *testing.T) {
 
 func TestJudgePassesTheWalkedLab(t *testing.T) {
 	for _, step := range course.Steps {
-		if check := step.Judge(walked(t)); len(check.Refusals) > 0 {
-			t.Errorf("%s: %v", step, check.Refusals)
+		if check := step.Judge(walked(t)); len(check.Mismatches) > 0 {
+			t.Errorf("%s: %v", step, check.Mismatches)
 		}
 	}
 }
@@ -116,11 +117,11 @@ func TestJudgeRefusesWrongButClose(t *testing.T) {
 				snapshot := walked(t)
 				wrong.change(snapshot)
 				check := step.Judge(snapshot)
-				if len(check.Refusals) == 0 {
+				if len(check.Mismatches) == 0 {
 					t.Errorf("%s: passed", wrong.name)
 					continue
 				}
-				wellSaid(t, wrong.name, check.Refusals[0].Words)
+				wellSaid(t, wrong.name, check.Mismatches[0].Text)
 				told.WriteString(refused(wrong.name, check))
 			}
 			if len(varied[step.Number].wrong) < 6 {
@@ -140,8 +141,8 @@ func TestJudgePassesRightButDifferent(t *testing.T) {
 				if same(t, snapshot, walked(t)) {
 					t.Errorf("%s: varies nothing", right.name)
 				}
-				if check := step.Judge(snapshot); len(check.Refusals) > 0 {
-					t.Errorf("%s: refused: %v", right.name, check.Refusals)
+				if check := step.Judge(snapshot); len(check.Mismatches) > 0 {
+					t.Errorf("%s: refused: %v", right.name, check.Mismatches)
 				}
 			}
 			if len(varied[step.Number].right) < 3 {
@@ -153,17 +154,17 @@ func TestJudgePassesRightButDifferent(t *testing.T) {
 
 // refused is what testdata/messages holds of one lab that is refused: the code, the
 // sentences in both languages, the numbers, and the codes of what else does not hold.
-func refused(name string, check *lab.Check) string {
-	first := check.Refusals[0]
+func refused(name string, check *matchers.Check) string {
+	first := check.Mismatches[0]
 	var text strings.Builder
 	fmt.Fprintf(&text, "## %s\n%s\n", name, first.Code)
 	if first.KO != "" {
 		fmt.Fprintln(&text, first.KO)
 	}
 	fmt.Fprintln(&text, first)
-	if len(check.Refusals) > 1 {
+	if len(check.Mismatches) > 1 {
 		var others []string
-		for _, other := range check.Refusals[1:] {
+		for _, other := range check.Mismatches[1:] {
 			others = append(others, string(other.Code))
 		}
 		fmt.Fprintln(&text, "besides:", strings.Join(others, ", "))
@@ -178,7 +179,7 @@ func TestJudgeSurvivesYAML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := lab.ParseSnapshot(content)
+	again, err := snapshot.ParseSnapshot(content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func TestJudgeSurvivesYAML(t *testing.T) {
 	}
 }
 
-func same(t *testing.T, a, b *lab.Snapshot) bool {
+func same(t *testing.T, a, b *snapshot.Snapshot) bool {
 	t.Helper()
 	return bytes.Equal(asJSON(t, a), asJSON(t, b))
 }

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
 // A wish to end that comes while the program is still reading what it is asked for
@@ -32,12 +33,12 @@ func TestJudgeProgramIsInterruptedAtOnce(t *testing.T) {
 			t.Errorf("TERM after %s: it said:\n%s", moment, run.told)
 		}
 		status := run.ProcessState.Sys().(syscall.WaitStatus)
-		verdict, err := run.settings.ReadVerdict()
+		verdict, err := report.ReadVerdict(run.settings)
 		switch {
 		case status.Signaled() && status.Signal() == syscall.SIGTERM: // before the first line of it ran
 		case err != nil || verdict.Verdict == "passed" || !strings.Contains(verdict.Reason, "interrupted"):
 			t.Errorf("TERM after %s: exit status %d, %+v, %v", moment, status.ExitStatus(), verdict, err)
-		case verdict.Verdict == "not run" && status.ExitStatus() != lab.ExitNotRun, verdict.Verdict == "failed" && status.ExitStatus() != lab.ExitFailed:
+		case verdict.Verdict == "not run" && status.ExitStatus() != report.ExitNotRun, verdict.Verdict == "failed" && status.ExitStatus() != report.ExitFailed:
 			t.Errorf("TERM after %s: exit status %d, verdict %s", moment, status.ExitStatus(), verdict.Verdict)
 		}
 	}
@@ -68,15 +69,15 @@ func TestJudgeProgramOnAnAPIServerThatStalls(t *testing.T) {
 	if err := interrupted.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	interrupted.ends(t, lab.ExitFailed, "failed", "interrupted")
+	interrupted.ends(t, report.ExitFailed, "failed", "interrupted")
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("Ctrl-C took %s", took)
 	}
 	began = time.Now()
 	run := start(t, server(t, onlyVersion(asked)), "run")
-	run.ends(t, lab.ExitNotRun, "not run", "answers /version, but asked which kinds it serves")
+	run.ends(t, report.ExitNotRun, "not run", "answers /version, but asked which kinds it serves")
 	check := start(t, server(t, onlyVersion(asked)), "check")
-	if err := check.Wait(); err == nil || check.ProcessState.ExitCode() != lab.ExitNotRun || !strings.Contains(check.told.String(), "answers /version, but") {
+	if err := check.Wait(); err == nil || check.ProcessState.ExitCode() != report.ExitNotRun || !strings.Contains(check.told.String(), "answers /version, but") {
 		t.Errorf("check: %v, it said:\n%s", err, check.told)
 	}
 	if took := time.Since(began); took > 25*time.Second {
@@ -96,7 +97,7 @@ func TestJudgeACheckThatNobodyCanRead(t *testing.T) {
 	if err := check.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := check.Wait(); err == nil || check.ProcessState.ExitCode() != lab.ExitNotRun || !strings.Contains(check.told.String(), "no space left on device") {
+	if err := check.Wait(); err == nil || check.ProcessState.ExitCode() != report.ExitNotRun || !strings.Contains(check.told.String(), "no space left on device") {
 		t.Errorf("%v, it said:\n%s", err, check.told)
 	}
 	summary := prepared(t, "", "summary")
@@ -111,27 +112,27 @@ func TestJudgeACheckThatNobodyCanRead(t *testing.T) {
 
 // A report that a full disk cuts short is found to be so, whoever wrote it.
 func TestJudgeReportsMustBeWhole(t *testing.T) {
-	settings := lab.Settings{Reports: t.TempDir()}
+	settings := settings.Settings{Reports: t.TempDir()}
 	const whole, json = "<a><b>c</b></a>", `[{"a": "b"}]`
 	put := func(path, content string) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put(settings.JUnitReport(), whole)
-	put(settings.SpecsReport(), json)
-	if err := settings.CheckReports(); err != nil {
+	put(report.JUnitReport(settings), whole)
+	put(report.SpecsReport(settings), json)
+	if err := report.CheckReports(settings); err != nil {
 		t.Error(err)
 	}
 	for at := range len(whole) {
-		put(settings.JUnitReport(), whole[:at])
-		if err := settings.CheckReports(); err == nil || !strings.Contains(err.Error(), "junit.xml is not whole") {
+		put(report.JUnitReport(settings), whole[:at])
+		if err := report.CheckReports(settings); err == nil || !strings.Contains(err.Error(), "junit.xml is not whole") {
 			t.Errorf("%q: %v", whole[:at], err)
 		}
 	}
-	put(settings.JUnitReport(), whole)
-	put(settings.SpecsReport(), json[:len(json)-1])
-	if err := settings.CheckReports(); err == nil || !strings.Contains(err.Error(), "specs.json is not whole") {
+	put(report.JUnitReport(settings), whole)
+	put(report.SpecsReport(settings), json[:len(json)-1])
+	if err := report.CheckReports(settings); err == nil || !strings.Contains(err.Error(), "specs.json is not whole") {
 		t.Error(err)
 	}
 }
@@ -156,7 +157,7 @@ func TestJudgeProgramOnAFullDisk(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(reports, "filler"), make([]byte, 1<<20), 0o600); err == nil {
 		t.Fatal("the disk is not full")
 	}
-	if err := run.Wait(); err == nil || run.ProcessState.ExitCode() == lab.ExitPassed || !strings.Contains(run.told.String(), "no space left on device") ||
+	if err := run.Wait(); err == nil || run.ProcessState.ExitCode() == report.ExitPassed || !strings.Contains(run.told.String(), "no space left on device") ||
 		!strings.Contains(run.told.String(), reports) {
 		t.Errorf("%v, it said:\n%s", err, run.told)
 	}

@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
 // These tests run the program itself, as make and a gate do: this test binary is it.
@@ -25,7 +26,7 @@ import (
 type started struct {
 	*exec.Cmd
 	told     *strings.Builder
-	settings lab.Settings
+	settings settings.Settings
 }
 
 // Under nohup a run goes on when its terminal goes away, and can still be interrupted.
@@ -40,7 +41,7 @@ func TestJudgeProgramHonoursNohup(t *testing.T) {
 	if err := errors.Join(run.Process.Signal(syscall.SIGHUP), run.Process.Signal(syscall.SIGINT)); err != nil {
 		t.Fatal(err)
 	}
-	run.ends(t, lab.ExitFailed, "failed", "interrupted")
+	run.ends(t, report.ExitFailed, "failed", "interrupted")
 	if said := run.told.String(); strings.Contains(said, "hangup") || !strings.Contains(said, "Interrupted (interrupt)") {
 		t.Errorf("it said:\n%s", said)
 	}
@@ -63,11 +64,11 @@ func prepared(t *testing.T, kubeconfig string, args ...string) started {
 		t.Fatal(err)
 	}
 	root := t.TempDir()
-	s := started{told: &strings.Builder{}, settings: lab.Settings{Reports: filepath.Join(root, ".lab"), Kubeconfig: kubeconfig}}
+	s := started{told: &strings.Builder{}, settings: settings.Settings{Reports: filepath.Join(root, ".lab"), Kubeconfig: kubeconfig}}
 	if err := os.MkdirAll(s.settings.Reports, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.settings.SaveClosing(end(t, closed{jobSet: "v0.13.0"})); err != nil {
+	if err := report.SaveClosing(s.settings, end(t, closed{jobSet: "v0.13.0"})); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -90,7 +91,7 @@ func (s started) ends(t *testing.T, exit int, verdict, reason string) {
 
 func (s started) leaves(t *testing.T, verdict, reason string) {
 	t.Helper()
-	found, err := s.settings.ReadVerdict()
+	found, err := report.ReadVerdict(s.settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,30 +146,30 @@ func TestJudgeProgramRefusesToRun(t *testing.T) {
 		"strict makes no difference": {"", "LAB_KUBECONFIG does not say", []string{"run", "--strict"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			start(t, of.kubeconfig, of.args...).ends(t, lab.ExitNotRun, "not run", of.reason)
+			start(t, of.kubeconfig, of.args...).ends(t, report.ExitNotRun, "not run", of.reason)
 		})
 	}
 	t.Run("a plan that can be met", func(t *testing.T) {
-		start(t, "", "plan", "--step", "4").ends(t, lab.ExitPassed, "not run", "no walk has begun")
+		start(t, "", "plan", "--step", "4").ends(t, report.ExitPassed, "not run", "no walk has begun")
 	})
 }
 
 func TestJudgeProgramTellsAWrongWorld(t *testing.T) {
-	start(t, server(t, bare), "run").ends(t, lab.ExitFailed, "failed", "This is not the lab")
-	start(t, kubeconfigTo(t, "http://127.0.0.1:1"), "run", "--strict").ends(t, lab.ExitNotRun, "not run", "nothing listens")
+	start(t, server(t, bare), "run").ends(t, report.ExitFailed, "failed", "This is not the lab")
+	start(t, kubeconfigTo(t, "http://127.0.0.1:1"), "run", "--strict").ends(t, report.ExitNotRun, "not run", "nothing listens")
 }
 
 func TestJudgeProgramRepeats(t *testing.T) {
 	repeated := start(t, server(t, bare), "repeat", "2")
 	_ = repeated.Wait() // the status is looked at below
-	repeats, err := repeated.settings.ReadRepeats()
+	repeats, err := report.ReadRepeats(repeated.settings)
 	if err != nil {
 		t.Fatalf("%v; it said:\n%s", err, repeated.told)
 	}
-	if repeated.ProcessState.ExitCode() != lab.ExitFailed || repeats.Failed() != 2 || repeats.Failures[0].By != "preflight" || repeats.Failures[0].Flake {
+	if repeated.ProcessState.ExitCode() != report.ExitFailed || repeats.Failed() != 2 || repeats.Failures[0].By != "preflight" || repeats.Failures[0].Flake {
 		t.Errorf("exit status %d, %+v; it said:\n%s", repeated.ProcessState.ExitCode(), repeats, repeated.told)
 	}
-	if earlier, err := repeated.settings.ReadVerdict(); err == nil {
+	if earlier, err := report.ReadVerdict(repeated.settings); err == nil {
 		t.Errorf("an earlier run's verdict is left: %+v", earlier)
 	}
 }
@@ -200,7 +201,7 @@ func TestJudgeProgramIsInterrupted(t *testing.T) {
 	if err := run.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	run.ends(t, lab.ExitFailed, "failed", "interrupted")
+	run.ends(t, report.ExitFailed, "failed", "interrupted")
 }
 
 // Whoever reads what a walk says may be gone, as when a connection is lost: the
@@ -220,5 +221,5 @@ func TestJudgeProgramOutlivesItsReader(t *testing.T) {
 	if err := errors.Join(reader.Close(), run.Process.Signal(syscall.SIGHUP)); err != nil {
 		t.Fatal(err)
 	}
-	run.ends(t, lab.ExitFailed, "failed", "interrupted")
+	run.ends(t, report.ExitFailed, "failed", "interrupted")
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
+	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/lab"
 )
 
@@ -35,7 +38,7 @@ func program(args []string) int {
 		Short: "Walks the eight steps of the JobSet lab on a cluster, and judges them",
 		Long: "Walks the eight steps of the JobSet lab on a cluster, and judges them.\n\n" +
 			"Exit status: 0 passed, 3 partial (it says why), 1 failed, 2 could not run.",
-		Version:       lab.Commit,
+		Version:       report.Commit,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -46,12 +49,12 @@ func program(args []string) int {
 	var told status
 	switch {
 	case err == nil:
-		return lab.ExitPassed
+		return report.ExitPassed
 	case errors.As(err, &told):
 		return int(told)
 	}
-	fmt.Fprintf(os.Stderr, "Nothing was run: %s\n", lab.Visible(err.Error()))
-	return lab.ExitNotRun
+	fmt.Fprintf(os.Stderr, "Nothing was run: %s\n", text.Visible(err.Error()))
+	return report.ExitNotRun
 }
 
 // A plan stands between a request and the lab that is made for it: a request that
@@ -68,11 +71,11 @@ func planCommand() *cobra.Command {
 		if err != nil {
 			return status(refuseToRun(given.getenv, err))
 		}
-		root, err := lab.Root()
+		root, err := settings.Root()
 		if err != nil {
 			return err
 		}
-		lab.Places(given.getenv, root).SaveRefusal(errors.New(*reason))
+		report.SaveRefusal(settings.DefaultPaths(given.getenv, root), errors.New(*reason))
 		fmt.Println(lab.Listing(append(plan.First, plan.Asked...)))
 		return nil
 	}
@@ -140,10 +143,10 @@ func runCommand() *cobra.Command {
 	strict := command.Flags().Bool("strict", false, "a partial verdict is exit status 1, as a gate wants it")
 	command.RunE = func(*cobra.Command, []string) error {
 		code := walk(given.getenv)
-		if code == lab.ExitPartial && *strict {
-			code = lab.ExitFailed
+		if code == report.ExitPartial && *strict {
+			code = report.ExitFailed
 		}
-		if code != lab.ExitPassed {
+		if code != report.ExitPassed {
 			return status(code)
 		}
 		return nil

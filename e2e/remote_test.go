@@ -6,6 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
 	"gsb.test/jobset-e2e/e2e/lab"
 )
 
@@ -18,12 +21,12 @@ func cleanupCommand() *cobra.Command {
 	given.flag(command, "workdir", "LAB_WORKDIR", "the folder that stands for /root/gsb-jobset")
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports of that run lie")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		root, err := lab.Root()
+		root, err := settings.Root()
 		if err != nil {
 			return err
 		}
-		lab.SetWaits()
-		settings := lab.Places(given.getenv, root)
+		cluster.SetWaits()
+		settings := settings.DefaultPaths(given.getenv, root)
 		settings.Files, settings.JobSets = course.Files(), course.JobSets()
 		return toldAsItIs(lab.Cleanup(command.Context(), settings))
 	}
@@ -36,11 +39,11 @@ func receiveCommand() *cobra.Command {
 	command := &cobra.Command{Use: "receive", Short: "Take the reports of a run on another machine, as a tar archive on standard input", Args: cobra.NoArgs, Hidden: true}
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence go")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		root, err := lab.Root()
+		root, err := settings.Root()
 		if err != nil {
 			return err
 		}
-		return toldAsItIs(lab.Places(given.getenv, root).Receive(command.InOrStdin()))
+		return toldAsItIs(report.Receive(settings.DefaultPaths(given.getenv, root), command.InOrStdin()))
 	}
 	return command
 }
@@ -52,5 +55,5 @@ func toldAsItIs(err error) error {
 		return nil
 	}
 	fmt.Fprintln(os.Stderr, err)
-	return status(lab.ExitNotRun)
+	return status(report.ExitNotRun)
 }

@@ -13,7 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
 // repeatCommand walks one lab several times. Each walk is a program of its own,
@@ -28,11 +29,11 @@ func repeatCommand() *cobra.Command {
 		if err != nil || n < 1 {
 			return fmt.Errorf("%q is no number of walks; give one from 1 up, such as lab-e2e repeat 10", args[0])
 		}
-		root, err := lab.Root()
+		root, err := settings.Root()
 		if err != nil {
 			return err
 		}
-		settings, err := lab.ReadSettings(given.getenv, root)
+		settings, err := settings.ReadSettings(given.getenv, root)
 		if err != nil {
 			return err
 		}
@@ -41,20 +42,20 @@ func repeatCommand() *cobra.Command {
 			return err
 		}
 		if repeats.Failed() > 0 {
-			return status(lab.ExitFailed)
+			return status(report.ExitFailed)
 		}
 		return nil
 	}
 	return command
 }
 
-func repeat(settings lab.Settings, n int) (lab.Repeats, error) {
-	repeats := lab.Repeats{Schema: 1, Suite: lab.Commit, Started: time.Now(), Wanted: n}
+func repeat(settings settings.Settings, n int) (report.Repeats, error) {
+	repeats := report.Repeats{Schema: 1, Suite: report.Commit, Started: time.Now(), Wanted: n}
 	self, err := os.Executable()
 	if err != nil {
 		return repeats, fmt.Errorf("finding this program to start it again: %w", err)
 	}
-	end, err := settings.BeginRepeats()
+	end, err := report.BeginRepeats(settings)
 	if err != nil {
 		return repeats, err
 	}
@@ -63,13 +64,13 @@ func repeat(settings lab.Settings, n int) (lab.Repeats, error) {
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(interrupts)
 	for run := 1; run <= n; run++ {
-		own := settings.Nth(run)
+		own := report.Nth(settings, run)
 		fmt.Printf("walk %d of %d … ", run, n)
 		interrupted, err := walkOnce(self, own, interrupts)
 		if err != nil {
 			return repeats, err
 		}
-		verdict, err := own.ReadVerdict()
+		verdict, err := report.ReadVerdict(own)
 		if err != nil {
 			return repeats, err
 		}
@@ -81,12 +82,12 @@ func repeat(settings lab.Settings, n int) (lab.Repeats, error) {
 		}
 	}
 	fmt.Printf("\n%s\n\n what each walk said: %s\n", repeats, filepath.Join(settings.Reports, "repeats"))
-	return repeats, settings.SaveRepeats(repeats)
+	return repeats, report.SaveRepeats(settings, repeats)
 }
 
 // walkOnce runs the program once and keeps what it says. It is in a process group
 // of its own, so that it hears of one interrupt once, from here.
-func walkOnce(self string, own lab.Settings, interrupts <-chan os.Signal) (interrupted bool, err error) {
+func walkOnce(self string, own settings.Settings, interrupts <-chan os.Signal) (interrupted bool, err error) {
 	if err := os.MkdirAll(own.Reports, 0o755); err != nil {
 		return false, fmt.Errorf("making the folder of a walk: %w", err)
 	}

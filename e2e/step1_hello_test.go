@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"gsb.test/jobset-e2e/e2e/lab"
-	. "gsb.test/jobset-e2e/e2e/lab"
+	. "gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 var helloStep = lab.Step{
@@ -20,7 +21,7 @@ var helloStep = lab.Step{
 		me.Apply(ctx, "hello.yaml")
 		me.WaitUntil(ctx, "hello", HaveRunningPods(3))
 	},
-	Check: func(c *lab.Check, s *lab.Snapshot) {
+	Check: func(c *Check, s *snapshot.Snapshot) {
 		hello := s.JobSet("hello")
 		Expect(c, hello, HaveRoles("leader", "worker"))
 		Expect(c, hello.ReplicatedJob("leader"), HaveOneJobOf(1))

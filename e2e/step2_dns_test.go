@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"gsb.test/jobset-e2e/e2e/lab"
-	. "gsb.test/jobset-e2e/e2e/lab"
+	. "gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 var dnsStep = lab.Step{
@@ -17,13 +18,13 @@ var dnsStep = lab.Step{
 	Needs:   []int{1},
 
 	Solve: func(ctx context.Context, me *lab.Learner) {
-		answered := func(s *lab.Snapshot) lab.Matcher[lab.File] {
+		answered := func(s *snapshot.Snapshot) Matcher[snapshot.File] {
 			return AnswerWithAddressOf(s.JobSet("hello").PodAt("leader", 0))
 		}
 		me.Write("dns.txt", "%s", me.Ask(ctx, "hello", "worker", 0, answered,
 			"nslookup", "hello-leader-0-0.hello.ml.svc.cluster.local"))
 	},
-	Check: func(c *lab.Check, s *lab.Snapshot) {
+	Check: func(c *Check, s *snapshot.Snapshot) {
 		Expect(c, s.File("dns.txt"), AnswerWithAddressOf(s.JobSet("hello").PodAt("leader", 0)))
 	},
 }

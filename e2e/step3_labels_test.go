@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"gsb.test/jobset-e2e/e2e/lab"
-	. "gsb.test/jobset-e2e/e2e/lab"
+	. "gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 // The four that the lab text names. job-index is the Job's place among the
@@ -34,7 +35,7 @@ var labelsStep = lab.Step{
 		}
 		me.Write("labels.txt", "%s\n", strings.Join(lines, "\n"))
 	},
-	Check: func(c *lab.Check, s *lab.Snapshot) {
+	Check: func(c *Check, s *snapshot.Snapshot) {
 		worker := s.JobSet("hello").PodAt("worker", 1)
 		Expect(c, s.File("labels.txt"), HoldLabelsOf(worker, coordinates...))
 	},

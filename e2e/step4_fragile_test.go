@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"gsb.test/jobset-e2e/e2e/lab"
-	. "gsb.test/jobset-e2e/e2e/lab"
+	. "gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 var fragileStep = lab.Step{
@@ -22,7 +23,7 @@ var fragileStep = lab.Step{
 		me.WaitUntil(ctx, "fragile", HaveRestarted(), HaveOnePodPerRank())
 		me.Write("restart.txt", "restarts=%d\n", me.Restarts(ctx, "fragile"))
 	},
-	Check: func(c *lab.Check, s *lab.Snapshot) {
+	Check: func(c *Check, s *snapshot.Snapshot) {
 		fragile := s.JobSet("fragile")
 		Expect(c, fragile, HaveRoles("leader", "worker"))
 		Expect(c, fragile.ReplicatedJob("leader"), HaveOneJobOf(1))

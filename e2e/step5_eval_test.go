@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"gsb.test/jobset-e2e/e2e/lab"
-	. "gsb.test/jobset-e2e/e2e/lab"
+	. "gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 var evalStep = lab.Step{
@@ -18,7 +19,7 @@ var evalStep = lab.Step{
 		me.Apply(ctx, "eval.yaml")
 		me.WaitUntil(ctx, "eval", HaveCompleted())
 	},
-	Check: func(c *lab.Check, s *lab.Snapshot) {
+	Check: func(c *Check, s *snapshot.Snapshot) {
 		eval := s.JobSet("eval")
 		Expect(c, eval, HaveRoles("leader", "worker"))
 		Expect(c, eval.ReplicatedJob("leader"), HaveOneJobOf(1))

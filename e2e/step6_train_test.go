@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"gsb.test/jobset-e2e/e2e/lab"
-	. "gsb.test/jobset-e2e/e2e/lab"
+	. "gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 var trainStep = lab.Step{
@@ -20,7 +21,7 @@ var trainStep = lab.Step{
 		me.Apply(ctx, "train.yaml")
 		me.WaitUntil(ctx, "train", HaveRunningPods(3))
 	},
-	Check: func(c *lab.Check, s *lab.Snapshot) {
+	Check: func(c *Check, s *snapshot.Snapshot) {
 		train := s.JobSet("train")
 		Expect(c, train, HaveRoles("leader", "worker"))
 		Expect(c, train.ReplicatedJob("leader"), HaveOneJobOf(1))

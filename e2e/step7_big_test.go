@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"gsb.test/jobset-e2e/e2e/lab"
-	. "gsb.test/jobset-e2e/e2e/lab"
+	. "gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 var bigStep = lab.Step{
@@ -21,7 +22,7 @@ var bigStep = lab.Step{
 		me.WaitUntil(ctx, "big", HaveWorkload(BeRefusedQuota()))
 		me.Write("big.txt", "%s\n", me.Look(ctx).JobSet("big").Workload().Reason())
 	},
-	Check: func(c *lab.Check, s *lab.Snapshot) {
+	Check: func(c *Check, s *snapshot.Snapshot) {
 		big := s.JobSet("big")
 		Expect(c, big, HaveRoles("leader", "worker"))
 		Expect(c, big.ReplicatedJob("leader"), HaveOneJobOf(1))

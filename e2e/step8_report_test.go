@@ -7,7 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"gsb.test/jobset-e2e/e2e/lab"
-	. "gsb.test/jobset-e2e/e2e/lab"
+	. "gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 var reportStep = lab.Step{
@@ -40,7 +41,7 @@ var reportStep = lab.Step{
 		}
 		me.WriteJSON("report.json", map[string]any{"admitted": admitted, "suspended": suspended, "fragile_restarts": restarts})
 	},
-	Check: func(c *lab.Check, s *lab.Snapshot) {
+	Check: func(c *Check, s *snapshot.Snapshot) {
 		fragile := s.JobSet("fragile")
 		Expect(c, fragile, HaveRestarted())
 		Expect(c, s.File("report.json"), Report(s.Admitted(), s.Suspended(), fragile.Restarts()))

@@ -18,17 +18,23 @@ import (
 	"k8s.io/klog/v2"
 	controllerlog "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/ownership"
+	"gsb.test/jobset-e2e/e2e/internal/preflight"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
+	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/lab"
 )
 
 // run is what the suite knows of its one run.
 var run struct {
-	settings lab.Settings
+	settings settings.Settings
 	plan     lab.Plan
-	world    *lab.World
-	site     *lab.Site
-	findings []lab.Finding
-	closing  lab.Closing
+	world    *cluster.Cluster
+	site     *preflight.Facts
+	findings []preflight.Finding
+	closing  report.Summary
 
 	// waitUntil is how long the lab may take to boot, its kubeconfig included.
 	waitUntil time.Time
@@ -71,14 +77,14 @@ func walk(getenv func(string) string) int {
 	suite.GracePeriod = cleaningUp
 	reporter.Succinct, reporter.SilenceSkips = true, true
 	reporter.NoColor = !term.IsTerminal(int(os.Stdout.Fd()))
-	reporter.JUnitReport, reporter.JSONReport = run.settings.JUnitReport(), run.settings.SpecsReport()
+	reporter.JUnitReport, reporter.JSONReport = report.JUnitReport(run.settings), report.SpecsReport(run.settings)
 
 	gomega.RegisterFailHandler(Fail)
-	lab.SetWaits()
-	run.plan.Define(func() *lab.World { return run.world })
+	cluster.SetWaits()
+	run.plan.Define(func() *cluster.Cluster { return run.world })
 	succeeded := RunSpecs(&outcome{}, "JobSet lab", suite, reporter)
-	closing, overruled := run.closing.Overrule(succeeded)
-	if err := run.settings.CheckReports(); err != nil {
+	closing, overruled := run.closing.Reconcile(succeeded)
+	if err := report.CheckReports(run.settings); err != nil {
 		closing, overruled = closing.Unreported(err), true
 	}
 	if got := early.before(); got != nil {
@@ -86,7 +92,7 @@ func walk(getenv func(string) string) int {
 	}
 	if overruled {
 		run.closing = closing
-		if err := run.settings.SaveClosing(closing); err != nil {
+		if err := report.SaveClosing(run.settings, closing); err != nil {
 			run.closing = closing.Unreported(err)
 			fmt.Fprintln(os.Stderr, err)
 		}
@@ -121,7 +127,7 @@ func (e earlyInterrupt) stop() { signal.Stop(e.heard) }
 
 // prepare reads what is asked for and of which lab, without a word to the cluster.
 func prepare(getenv func(string) string) error {
-	root, err := lab.Root()
+	root, err := settings.Root()
 	if err != nil {
 		return err
 	}
@@ -131,24 +137,24 @@ func prepare(getenv func(string) string) error {
 	if err := awaitKubeconfig(getenv); err != nil {
 		return err
 	}
-	if run.settings, err = lab.ReadSettings(getenv, root); err != nil {
+	if run.settings, err = settings.ReadSettings(getenv, root); err != nil {
 		return err
 	}
 	run.settings.Files, run.settings.JobSets = course.Files(), course.JobSets()
-	if run.world, err = lab.Connect(run.settings); err != nil {
+	if run.world, err = cluster.Connect(run.settings); err != nil {
 		return err
 	}
-	run.reported, err = run.settings.Begin()
+	run.reported, err = report.Begin(run.settings)
 	return err
 }
 
 // refuseToRun tells one error and nothing around it, and leaves it as the verdict.
 func refuseToRun(getenv func(string) string, err error) int {
-	fmt.Fprintf(os.Stderr, "Nothing was run: %s\n", lab.Visible(err.Error()))
-	if root, lost := lab.Root(); lost == nil {
-		lab.Places(getenv, root).SaveRefusal(err)
+	fmt.Fprintf(os.Stderr, "Nothing was run: %s\n", text.Visible(err.Error()))
+	if root, lost := settings.Root(); lost == nil {
+		report.SaveRefusal(settings.DefaultPaths(getenv, root), err)
 	}
-	return lab.ExitNotRun
+	return report.ExitNotRun
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
@@ -156,47 +162,47 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	if len(run.early.heard) > 0 {
 		AbortSuite("The run was interrupted before anything was looked at.")
 	}
-	DeferCleanup(run.world.HeedInterrupts())
-	must(run.world.ClearEvidence())
-	looking, looked := run.world.Heeding(ctx)
+	DeferCleanup(lab.HandleSignals(run.world))
+	must(report.ClearEvidence(run.world))
+	looking, looked := run.world.WithInterrupt(ctx)
 	defer looked()
-	run.site, run.findings = run.world.AwaitLab(looking, time.Until(run.waitUntil), tellOfWaiting)
-	run.world.EndIfInterrupted("while the lab was looked at, before any step.")
+	run.site, run.findings = preflight.AwaitLab(looking, run.world, time.Until(run.waitUntil), tellOfWaiting)
+	lab.AbortIfInterrupted(run.world, "while the lab was looked at, before any step.")
 	if run.site.Unreachable == nil {
-		release, err := run.world.AwaitHold(looking, time.Until(run.waitUntil), "lab-e2e run", run.world.Lose, tellOfWaiting)
-		run.world.EndIfInterrupted("while it was asked whether another run is on the lab, before any step.")
+		release, err := preflight.AwaitHold(looking, run.world, time.Until(run.waitUntil), "lab-e2e run", func(cause error) { lab.Lose(run.world, cause) }, tellOfWaiting)
+		lab.AbortIfInterrupted(run.world, "while it was asked whether another run is on the lab, before any step.")
 		must(run.site.Held(err))
 		DeferCleanup(func(ctx SpecContext) {
-			ending, ended := run.world.Ending(ctx)
+			ending, ended := lab.Ending(run.world, ctx)
 			defer ended()
 			must(release(ending))
 		})
 	}
 	run.findings = run.site.Rejudge(run.findings, run.world.Pins)
-	if wrong := lab.WrongWorld(run.findings); wrong != "" {
+	if wrong := preflight.Blocking(run.findings); wrong != "" {
 		if run.site.Unreachable == nil {
-			run.world.GatherPreflight(looking, wrong)
+			lab.GatherPreflight(looking, run.world, wrong)
 		}
 		Fail(wrong)
 	}
-	fmt.Printf("\nIs this the lab?\n%s\n", lab.Findings(run.findings))
+	fmt.Printf("\nIs this the lab?\n%s\n", preflight.Table(run.findings))
 	DeferCleanup(func(ctx SpecContext) {
-		ending, ended := run.world.Ending(ctx)
+		ending, ended := lab.Ending(run.world, ctx)
 		defer ended()
-		must(run.world.Leave(ending))
+		must(ownership.TearDown(ending, run.world))
 	})
-	told, err := run.world.ClearWay(looking)
-	fmt.Print(lab.Visible(told))
-	run.world.EndIfInterrupted("before any step.")
+	told, err := ownership.RemoveUnmanaged(looking, run.world)
+	fmt.Print(text.Visible(told))
+	lab.AbortIfInterrupted(run.world, "before any step.")
 	must(err)
-	err = run.world.Freshen(looking)
-	run.world.EndIfInterrupted("before any step.")
+	err = ownership.CleanUpPreviousRun(looking, run.world)
+	lab.AbortIfInterrupted(run.world, "before any step.")
 	must(err)
 
 	watching, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)
 	err = run.world.Watch(watching)
-	run.world.EndIfInterrupted("before any step.")
+	lab.AbortIfInterrupted(run.world, "before any step.")
 	must(err)
 })
 
@@ -204,12 +210,12 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 func must(err error) {
 	GinkgoHelper()
 	if err != nil {
-		Fail(lab.Visible(err.Error()))
+		Fail(text.Visible(err.Error()))
 	}
 }
 
 // A line for each step as it begins, in front of the dots that Ginkgo prints.
-var heading lab.Heading
+var heading report.Heading
 
 var _ = ReportBeforeEach(func(report SpecReport) {
 	if run.world != nil {
@@ -217,9 +223,9 @@ var _ = ReportBeforeEach(func(report SpecReport) {
 	}
 })
 
-var _ = ReportAfterSuite("the closing block", func(report Report) {
-	run.closing = lab.Close(report, run.plan.Items(), run.site, run.world.Pins)
+var _ = ReportAfterSuite("the closing block", func(results Report) {
+	run.closing = report.Summarize(results, run.plan.Items(), run.site, run.world.Pins)
 	run.closing.Run, run.closing.Findings = run.settings.Run, run.findings
-	run.closing.Lies = run.world.Lies()
-	must(run.settings.SaveClosing(run.closing))
+	run.closing.Locations = report.LocationsOf(run.world)
+	must(report.SaveClosing(run.settings, run.closing))
 })

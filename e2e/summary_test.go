@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
 // summaryCommand tells what the reports say as Markdown, where GitHub shows a
@@ -18,11 +19,11 @@ func summaryCommand() *cobra.Command {
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence lie")
 	given.flag(command, "append-to", "GITHUB_STEP_SUMMARY", "the file to add it to, instead of printing it")
 	command.RunE = func(*cobra.Command, []string) error {
-		root, err := lab.Root()
+		root, err := settings.Root()
 		if err != nil {
 			return err
 		}
-		told := lab.Places(given.getenv, root).Summary()
+		told := report.Markdown(settings.DefaultPaths(given.getenv, root))
 		path := given.getenv("GITHUB_STEP_SUMMARY")
 		if path == "" {
 			if _, err := fmt.Print(told); err != nil {

@@ -9,13 +9,14 @@ import (
 	"syscall"
 	"time"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/preflight"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
 // awaitKubeconfig waits for the kubeconfig of a lab that still boots, where a wait
 // was asked for. An interrupt is this run's verdict like any other refusal.
 func awaitKubeconfig(getenv func(string) string) error {
-	wait, err := lab.ReadWait(getenv("LAB_WAIT"))
+	wait, err := settings.ReadWait(getenv("LAB_WAIT"))
 	if err != nil {
 		return err
 	}
@@ -29,7 +30,7 @@ func awaitKubeconfig(getenv func(string) string) error {
 	}
 	waiting, stop := signal.NotifyContext(context.Background(), heeded...)
 	defer stop()
-	lab.AwaitKubeconfig(waiting, getenv("LAB_KUBECONFIG"), wait, tellOfWaiting)
+	preflight.AwaitKubeconfig(waiting, getenv("LAB_KUBECONFIG"), wait, tellOfWaiting)
 	if waiting.Err() != nil {
 		return errors.New("the run was interrupted while it waited for the lab's kubeconfig")
 	}

@@ -18,17 +18,17 @@ import (
 // how long each took from the start of kind's create to active queues.
 func (l *Lab) Bench(ctx context.Context) error {
 	l = &Lab{Name: l.Name + "-bench", Checkout: l.Checkout, Folder: l.Folder}
-	release, err := l.hold()
+	release, err := l.lock()
 	if err != nil {
 		return err
 	}
 	defer release()
 	ways := []struct {
 		name string
-		rest func(*making) []env.Func
+		rest func(*bringUp) []env.Func
 	}{
-		{"plain", (*making).plainly},
-		{"ours", (*making).controllers},
+		{"plain", (*bringUp).plainly},
+		{"ours", (*bringUp).controllers},
 	}
 	took := map[string]time.Duration{}
 	for _, way := range ways {
@@ -44,11 +44,11 @@ func (l *Lab) Bench(ctx context.Context) error {
 }
 
 // timed makes the lab one way and removes it; only what comes after the images counts.
-func (l *Lab) timed(ctx context.Context, name string, rest func(*making) []env.Func) (took time.Duration, err error) {
+func (l *Lab) timed(ctx context.Context, name string, rest func(*bringUp) []env.Func) (took time.Duration, err error) {
 	fmt.Printf("\n%s:\n", name)
-	told := newList(os.Stdout)
+	told := newProgress(os.Stdout)
 	defer told.close()
-	m := &making{lab: l, list: told}
+	m := &bringUp{lab: l, list: told}
 	for _, step := range []env.Func{m.step("host", m.host), m.step("images", m.images)} {
 		if _, err := step(ctx, m.config()); err != nil {
 			return 0, err
@@ -72,7 +72,7 @@ func (l *Lab) timed(ctx context.Context, name string, rest func(*making) []env.F
 }
 
 // plainly is what the projects' installation pages say: apply, then wait.
-func (m *making) plainly() []env.Func {
+func (m *bringUp) plainly() []env.Func {
 	install := func(ctx context.Context, say func(string)) (string, error) {
 		jobSetObjects, err := readManifest(m.set.JobSetManifest)
 		if err != nil {
@@ -101,5 +101,5 @@ func (m *making) plainly() []env.Func {
 		return "JobSet and Kueue, both webhooks answer", m.clients.start(ctx, kueueManager, kueueObjects,
 			&kueuev1beta2.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: probeName}}, probeJobSet(pins.Namespace))
 	}
-	return []env.Func{m.step("GPUs", m.promise(gpus)), m.step("both", install), m.step("queues", m.promise(queues))}
+	return []env.Func{m.step("GPUs", m.ensure(gpus)), m.step("both", install), m.step("queues", m.ensure(queues))}
 }

@@ -15,13 +15,13 @@ import (
 // what keeps a node from opening connections to the outside; LAB_MANIFESTS and
 // LAB_PROGRAMS are the folders of the manifests and of the programs in that
 // image. Nothing of a lab is made here, and what the command makes it removes.
-func (l *Lab) Beside(ctx context.Context, args []string) error {
-	release, err := l.hold()
+func (l *Lab) WithEngine(ctx context.Context, args []string) error {
+	release, err := l.lock()
 	if err != nil {
 		return err
 	}
 	defer release()
-	m := &making{lab: l, list: newList(os.Stdout)}
+	m := &bringUp{lab: l, list: newProgress(os.Stdout)}
 	var programs string
 	build := func(ctx context.Context, say func(string)) (said string, err error) {
 		programs, err = l.builder(say).Programs(ctx)
@@ -35,8 +35,8 @@ func (l *Lab) Beside(ctx context.Context, args []string) error {
 		}
 	}
 	m.list.close()
-	seal := l.sealFolder()
-	if _, err := writeSeal(seal); err != nil {
+	seal := l.egressFolder()
+	if _, err := writeEgressRules(seal); err != nil {
 		return err
 	}
 	defer os.RemoveAll(seal)

@@ -15,7 +15,7 @@ import (
 
 // isOf checks that the node runs the Kubernetes that the set promises; its image's
 // tag promised it, and a tag can say anything.
-func (k *kindCluster) isOf(ctx context.Context, set images.Set) error {
+func (k *kindCluster) verifyVersions(ctx context.Context, set images.Set) error {
 	said, err := k.exec(ctx, "cat", "/kind/version")
 	if err != nil {
 		return fmt.Errorf("asking the node for its version: %w", err)
@@ -29,8 +29,8 @@ func (k *kindCluster) isOf(ctx context.Context, set images.Set) error {
 // bring imports into the node's containerd those images of the set that it has not
 // got, and returns how many, once every one is there by the digest that the set
 // wants. Nothing that runs in the lab is pulled afterwards.
-func (k *kindCluster) bring(ctx context.Context, set images.Set) (int, error) {
-	missing, err := k.lacks(ctx, set.Contents)
+func (k *kindCluster) loadImages(ctx context.Context, set images.Set) (int, error) {
+	missing, err := k.missingImages(ctx, set.Contents)
 	if err != nil || len(missing) == 0 {
 		return 0, err
 	}
@@ -47,7 +47,7 @@ func (k *kindCluster) bring(ctx context.Context, set images.Set) (int, error) {
 	if err := nodeutils.LoadImageArchive(nodes[0], untilDone{ctx, archive}); err != nil {
 		return 0, errors.Join(ctx.Err(), fmt.Errorf("bringing images into the node: %w", withOutput(err)))
 	}
-	still, err := k.lacks(ctx, set.Contents)
+	still, err := k.missingImages(ctx, set.Contents)
 	if err != nil {
 		return 0, err
 	}
@@ -58,7 +58,7 @@ func (k *kindCluster) bring(ctx context.Context, set images.Set) (int, error) {
 }
 
 // lacks says which images the node's containerd does not know by name and digest.
-func (k *kindCluster) lacks(ctx context.Context, wanted []images.Image) ([]string, error) {
+func (k *kindCluster) missingImages(ctx context.Context, wanted []images.Image) ([]string, error) {
 	if len(wanted) == 0 {
 		return nil, nil
 	}

@@ -152,7 +152,7 @@ func (c *cluster) takesPods(ctx context.Context) (mended string, err error) {
 			return err
 		}
 		if len(nodes.Items) == 0 {
-			return notYet("the API server knows no node")
+			return pendingError("the API server knows no node")
 		}
 		node := nodes.Items[0] // kind makes one
 		opened, taken := withoutObstacles(node)
@@ -161,10 +161,10 @@ func (c *cluster) takesPods(ctx context.Context) (mended string, err error) {
 				return err
 			}
 			mended = strings.Join(taken, ", ")
-			return notYetf("node %s: %s", node.Name, mended)
+			return pendingf("node %s: %s", node.Name, mended)
 		}
 		if keeping := taintsOf(node); len(keeping) > 0 {
-			return notYetf("node %s has the taint %s; kubectl --kubeconfig %s describe node says why", node.Name, strings.Join(keeping, ", "), c.kubeconfig)
+			return pendingf("node %s has the taint %s; kubectl --kubeconfig %s describe node says why", node.Name, strings.Join(keeping, ", "), c.kubeconfig)
 		}
 		return nil
 	})

@@ -38,7 +38,7 @@ func (k *kindCluster) Destroy(ctx context.Context) error {
 	for _, node := range found.containers {
 		// An orderly shutdown of a node that is thrown away would take ten seconds.
 		_, _ = k.engine.run(ctx, "kill", node.ID) // it may have stopped already
-		if err := thaw(freezer, node.ID); err != nil {
+		if err := unfreeze(freezer, node.ID); err != nil {
 			return fmt.Errorf("thawing the node of %s: %w", k.name, err)
 		}
 		if _, err := k.engine.run(ctx, "rm", "--force", "--volumes", node.ID); err != nil {

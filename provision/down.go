@@ -12,7 +12,7 @@ import (
 )
 
 // afterFailure keeps what the node knew, and removes it unless it is to be kept.
-func (l *Lab) afterFailure(ctx context.Context, m *making, failure error) error {
+func (l *Lab) afterFailure(ctx context.Context, m *bringUp, failure error) error {
 	if m.kind == nil { // no cluster of ours was begun
 		return failure
 	}
@@ -25,7 +25,7 @@ func (l *Lab) afterFailure(ctx context.Context, m *making, failure error) error 
 		l.finish()
 		return &standing{failure, "the cluster stands, as KEEP=1 asks; remove it with: make down"}
 	}
-	if m.stood {
+	if m.existed {
 		return &standing{failure, "the lab stood before and is left as it is; to begin anew: make down up"}
 	}
 	line := m.list.start("removed")
@@ -84,7 +84,7 @@ func within[T any](ctx context.Context, limit time.Duration, do func() (T, error
 
 // Down removes the lab and all that was made for it, however much of it there is.
 func (l *Lab) Down(ctx context.Context) error {
-	release, err := l.hold()
+	release, err := l.lock()
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (l *Lab) Down(ctx context.Context) error {
 
 // down goes on to its end once it has begun to remove: half a lab helps nobody.
 func (l *Lab) down(ctx context.Context) error {
-	told := newList(os.Stdout)
+	told := newProgress(os.Stdout)
 	defer told.close()
 	line := told.start("removed")
 	ctx, cancel := context.WithTimeout(ctx, removing)
@@ -137,13 +137,13 @@ func (l *Lab) remove(ctx context.Context, e engine) (err error) {
 	// An engine that is asked while it still works on the container may refuse once.
 	if err := waitFor(ctx, "the engine to remove the cluster", func(ctx context.Context) error {
 		if err := k.Destroy(ctx); err != nil && !errors.As(err, &refused) {
-			return notYetf("%v", err)
+			return pendingf("%v", err)
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	if err := l.forget(); err != nil {
+	if err := l.removeState(); err != nil {
 		return err
 	}
 	l.finish()

@@ -48,7 +48,7 @@ func TestEngineCalls(t *testing.T) {
 		},
 		{
 			name:  "look",
-			do:    func(ctx context.Context, k *kindCluster) (string, error) { return k.look(ctx) },
+			do:    func(ctx context.Context, k *kindCluster) (string, error) { return k.inspect(ctx) },
 			calls: find, answer: "it was of another node image",
 		},
 		{
@@ -184,7 +184,7 @@ func TestALabIsSoughtInTheEngineItStandsIn(t *testing.T) {
 	needPodman(t)
 	g := NewWithT(t)
 	l := testLab(t, "x")
-	release, err := l.hold()
+	release, err := l.lock()
 	g.Expect(err).NotTo(HaveOccurred())
 	defer release()
 	g.Expect(l.writeRecord(l.recordFile(), "podman")).To(Succeed())

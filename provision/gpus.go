@@ -69,7 +69,7 @@ func runsEverywhere(daemons *appsv1.DaemonSet, pods []corev1.Pod) error {
 	if err := lacksImage(pods, daemons.Spec.Template.Spec); err != nil {
 		return err
 	}
-	return notYetf("DaemonSet %s: %d of %d pods updated, %d ready%s",
+	return pendingf("DaemonSet %s: %d of %d pods updated, %d ready%s",
 		daemons.Name, status.UpdatedNumberScheduled, wanted, status.NumberReady, describe(pods))
 }
 
@@ -84,7 +84,7 @@ func offers(nodes []corev1.Node, resource corev1.ResourceName, wanted int64) err
 		allocatable += gives.Value()
 	}
 	if capacity != wanted || allocatable != wanted {
-		return notYetf("%d nodes have %d × %s, of which %d allocatable", len(nodes), capacity, resource, allocatable)
+		return pendingf("%d nodes have %d × %s, of which %d allocatable", len(nodes), capacity, resource, allocatable)
 	}
 	return nil
 }

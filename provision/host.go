@@ -20,7 +20,7 @@ type finding struct {
 	name string
 	// said is what was found; mend is what to type or change where that is not
 	// good enough, empty where it is.
-	said, mend string
+	found, fix string
 	// fatal tells that no lab can be made until it is mended.
 	fatal bool
 }
@@ -36,12 +36,12 @@ func (l *Lab) Doctor(ctx context.Context) error {
 		case f.fatal:
 			mark = "✗"
 			fatal++
-		case f.mend != "":
+		case f.fix != "":
 			mark = "!"
 		}
-		fmt.Printf(" %s %-12s %s\n", mark, f.name, f.said)
-		if f.mend != "" {
-			fmt.Printf("   %12s %s\n", "", strings.ReplaceAll(f.mend, "\n", "\n"+strings.Repeat(" ", 16)))
+		fmt.Printf(" %s %-12s %s\n", mark, f.name, f.found)
+		if f.fix != "" {
+			fmt.Printf("   %12s %s\n", "", strings.ReplaceAll(f.fix, "\n", "\n"+strings.Repeat(" ", 16)))
 		}
 	}
 	if fatal > 0 {
@@ -58,14 +58,14 @@ func (l *Lab) examine(ctx context.Context) []finding {
 
 func (l *Lab) findRoot() finding {
 	if runtime.GOOS != "linux" {
-		return finding{name: "user", said: "images can be pulled or loaded here; building them needs Linux",
-			fatal: os.Getenv("LAB_IMAGES") == "source", mend: elsewhereBuilt}
+		return finding{name: "user", found: "images can be pulled or loaded here; building them needs Linux",
+			fatal: os.Getenv("LAB_IMAGES") == "source", fix: elsewhereBuilt}
 	}
 	if os.Geteuid() == 0 {
-		return finding{name: "user", said: "root"}
+		return finding{name: "user", found: "root"}
 	}
-	return finding{name: "user", said: "not root: images can be pulled, but not built from source, and Podman is not used",
-		fatal: os.Getenv("LAB_IMAGES") == "source", mend: "to build: sudo -E make e2e"}
+	return finding{name: "user", found: "not root: images can be pulled, but not built from source, and Podman is not used",
+		fatal: os.Getenv("LAB_IMAGES") == "source", fix: "to build: sudo -E make e2e"}
 }
 
 // findImages tells what the images would come from.
@@ -74,32 +74,32 @@ func (l *Lab) findImages(ctx context.Context) finding {
 	l.onlyLooks = true
 	pull, err := l.puller(func(string) {})
 	if err != nil {
-		f.said, f.fatal = err.Error(), true
+		f.found, f.fatal = err.Error(), true
 		return f
 	}
 	switch set, found, err := pull.Cached(ctx); {
 	case err != nil:
-		f.said, f.fatal = err.Error(), true
+		f.found, f.fatal = err.Error(), true
 	case os.Getenv("LAB_IMAGES") == "source":
-		f.said = "built from source, as LAB_IMAGES says"
+		f.found = "built from source, as LAB_IMAGES says"
 		if set, found, err := l.builder(func(string) {}).Cached(ctx); err == nil && found {
-			f.said = "from the cache, of a source build: JobSet " + set.JobSet
+			f.found = "from the cache, of a source build: JobSet " + set.JobSet
 		}
 	case found:
-		f.said = "from the cache, of the registries: JobSet " + set.JobSet
+		f.found = "from the cache, of the registries: JobSet " + set.JobSet
 	default:
 		answers := pull.Client().Probe(ctx, pull.Sources)
 		silent := notAnswering(answers)
 		if len(silent) == 0 {
-			f.said = fmt.Sprintf("pulled: all %d hosts answer", len(answers))
+			f.found = fmt.Sprintf("pulled: all %d hosts answer", len(answers))
 			break
 		}
-		f.said = fmt.Sprintf("built from source: %d of %d hosts do not answer", len(silent), len(answers))
-		f.mend = strings.Join(append(silent, registry.Elsewhere), "\n")
+		f.found = fmt.Sprintf("built from source: %d of %d hosts do not answer", len(silent), len(answers))
+		f.fix = strings.Join(append(silent, registry.Elsewhere), "\n")
 		f.fatal = os.Getenv("LAB_IMAGES") == "registry" && len(silent) == len(answers)
 	}
 	if damaged := l.damage.take(); len(damaged) > 0 {
-		f.mend = strings.TrimSuffix(strings.Join(damaged, "\n")+"\n"+f.mend, "\n")
+		f.fix = strings.TrimSuffix(strings.Join(damaged, "\n")+"\n"+f.fix, "\n")
 	}
 	return f
 }
@@ -108,19 +108,19 @@ func (l *Lab) findImages(ctx context.Context) finding {
 // of the labs: the doctor changes nothing.
 func (l *Lab) findEngine(ctx context.Context) finding {
 	beside := filepath.Dir(l.Folder)
-	for ; !stands(beside); beside = filepath.Dir(beside) {
+	for ; !exists(beside); beside = filepath.Dir(beside) {
 	}
 	trial, err := os.MkdirTemp(beside, ".lab-doctor-")
 	if err != nil {
-		return finding{name: "engine", said: err.Error(), fatal: true, mend: "name a folder that can be written: XDG_CACHE_HOME=/folder make e2e"}
+		return finding{name: "engine", found: err.Error(), fatal: true, fix: "name a folder that can be written: XDG_CACHE_HOME=/folder make e2e"}
 	}
 	defer os.RemoveAll(trial)
 	defer removePodman(filepath.Join(trial, "podman"))
 	e, err := l.chooseEngine(ctx, trial)
 	if err != nil {
-		return finding{name: "engine", said: "none works", mend: err.Error(), fatal: !l.mayInstall(missingPackages(runs))}
+		return finding{name: "engine", found: "none works", fix: err.Error(), fatal: !l.mayInstall(missingPackages(runs))}
 	}
-	return finding{name: "engine", said: fmt.Sprintf("%s %s%s", e, e.tried, e.second)}
+	return finding{name: "engine", found: fmt.Sprintf("%s %s%s", e, e.tried, e.second)}
 }
 
 func findCgroup() finding {
@@ -128,61 +128,61 @@ func findCgroup() finding {
 	if cgroupVersion() == 1 {
 		said += ": kubelet is told not to refuse it"
 	}
-	return finding{name: "cgroup", said: said}
+	return finding{name: "cgroup", found: said}
 }
 
 func findCapability() finding {
 	if canRaiseLimits() {
-		return finding{name: "capabilities", said: "CAP_SYS_RESOURCE is there"}
+		return finding{name: "capabilities", found: "CAP_SYS_RESOURCE is there"}
 	}
-	return finding{name: "capabilities", said: "no CAP_SYS_RESOURCE: containerd is told not to lower oom scores"}
+	return finding{name: "capabilities", found: "no CAP_SYS_RESOURCE: containerd is told not to lower oom scores"}
 }
 
 func findLimits() finding {
 	files, err := ulimit(unix.RLIMIT_NOFILE)
 	if err != nil {
-		return finding{name: "limits", said: err.Error(), fatal: true}
+		return finding{name: "limits", found: err.Error(), fatal: true}
 	}
 	if files < 4096 {
-		return finding{name: "limits", said: fmt.Sprintf("only %d open files", files), fatal: true, mend: "ulimit -Hn 20000, then again"}
+		return finding{name: "limits", found: fmt.Sprintf("only %d open files", files), fatal: true, fix: "ulimit -Hn 20000, then again"}
 	}
-	return finding{name: "limits", said: fmt.Sprintf("%d open files", files)}
+	return finding{name: "limits", found: fmt.Sprintf("%d open files", files)}
 }
 
 // modules is bind-mounted into every kind node.
 const modules = "/lib/modules"
 
 func findModules() finding {
-	if stands(modules) {
-		return finding{name: "modules", said: modules + " exists"}
+	if exists(modules) {
+		return finding{name: "modules", found: modules + " exists"}
 	}
-	return finding{name: "modules", said: "no " + modules + ", which kind mounts into its node", mend: "make e2e makes it as root; by hand: mkdir " + modules}
+	return finding{name: "modules", found: "no " + modules + ", which kind mounts into its node", fix: "make e2e makes it as root; by hand: mkdir " + modules}
 }
 
 func findInotify() finding {
 	// kubelet, containerd and systemd in the node share the host's count.
 	content, err := os.ReadFile("/proc/sys/fs/inotify/max_user_instances")
 	if err != nil {
-		return finding{name: "inotify", said: err.Error()}
+		return finding{name: "inotify", found: err.Error()}
 	}
 	var instances int
 	if _, err := fmt.Sscan(string(content), &instances); err != nil || instances >= 128 {
-		return finding{name: "inotify", said: fmt.Sprintf("%d instances", instances)}
+		return finding{name: "inotify", found: fmt.Sprintf("%d instances", instances)}
 	}
-	return finding{name: "inotify", said: fmt.Sprintf("only %d instances: kubelet may run out", instances), mend: "sysctl fs.inotify.max_user_instances=512"}
+	return finding{name: "inotify", found: fmt.Sprintf("only %d instances: kubelet may run out", instances), fix: "sysctl fs.inotify.max_user_instances=512"}
 }
 
 func (l *Lab) findDisk() finding {
 	free, err := freeBytes(l.Folder)
 	if err != nil {
-		return finding{name: "disk", said: err.Error(), fatal: true}
+		return finding{name: "disk", found: err.Error(), fatal: true}
 	}
 	// What building takes is looked at when it comes to that.
-	f := finding{name: "disk", said: fmt.Sprintf("%d GiB free in %s, %d needed", free>>30, l.Folder, uint64(roomToRun)>>30)}
+	f := finding{name: "disk", found: fmt.Sprintf("%d GiB free in %s, %d needed", free>>30, l.Folder, uint64(roomToRun)>>30)}
 	if err := l.roomFor(roomToRun); err != nil {
-		f.fatal, f.mend = true, roomMend
+		f.fatal, f.fix = true, roomMend
 	} else if l.roomFor(roomToBuild) != nil {
-		f.mend = fmt.Sprintf("%d are needed where images must be built from source", uint64(roomToBuild)>>30)
+		f.fix = fmt.Sprintf("%d are needed where images must be built from source", uint64(roomToBuild)>>30)
 	}
 	return f
 }
@@ -190,11 +190,11 @@ func (l *Lab) findDisk() finding {
 func findMemory() finding {
 	total, err := source.Memory()
 	if err != nil {
-		return finding{name: "memory", said: err.Error()}
+		return finding{name: "memory", found: err.Error()}
 	}
-	f := finding{name: "memory", said: fmt.Sprintf("%d GiB, %d CPUs", total>>30, runtime.NumCPU())}
+	f := finding{name: "memory", found: fmt.Sprintf("%d GiB, %d CPUs", total>>30, runtime.NumCPU())}
 	if total < 4<<30 {
-		f.mend = "the lab wants 4 GiB and two CPUs; it may be slow, or not come up"
+		f.fix = "the lab wants 4 GiB and two CPUs; it may be slow, or not come up"
 	}
 	return f
 }
@@ -203,7 +203,7 @@ func findMemory() finding {
 func (l *Lab) findLeftovers() finding {
 	records, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json"))
 	if err != nil || len(records) == 0 {
-		return finding{name: "labs", said: "none stands"}
+		return finding{name: "labs", found: "none stands"}
 	}
 	var names, mends []string
 	for _, path := range records {
@@ -211,12 +211,12 @@ func (l *Lab) findLeftovers() finding {
 		was, _ := readRecord(path)
 		names = append(names, fmt.Sprintf("%s (of %s)", name, was.Checkout))
 		where := was.Checkout
-		if !stands(where) {
+		if !exists(where) {
 			where = l.Checkout
 		}
 		mends = append(mends, fmt.Sprintf("cd %s && make down LAB_NAME=%s", where, name))
 	}
-	return finding{name: "labs", said: strings.Join(names, ", "), mend: "to remove: " + strings.Join(mends, "\n")}
+	return finding{name: "labs", found: strings.Join(names, ", "), fix: "to remove: " + strings.Join(mends, "\n")}
 }
 
 // prepareHost installs what is missing where it may, refuses a machine on which
@@ -232,7 +232,7 @@ func prepareHost(ctx context.Context, l *Lab, say func(string)) (engine, string,
 	}
 	for _, f := range []finding{findLimits(), l.findDisk()} {
 		if f.fatal {
-			return engine{}, "", fmt.Errorf("%s: %s\n   %s", f.name, f.said, f.mend)
+			return engine{}, "", fmt.Errorf("%s: %s\n   %s", f.name, f.found, f.fix)
 		}
 	}
 	say("trying the container engines")
@@ -241,7 +241,7 @@ func prepareHost(ctx context.Context, l *Lab, say func(string)) (engine, string,
 		return engine{}, "", err
 	}
 	// Docker makes it where its daemon runs, which may be a virtual machine.
-	if e.name == "podman" && !stands(modules) {
+	if e.name == "podman" && !exists(modules) {
 		if err := os.Mkdir(modules, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return engine{}, "", fmt.Errorf("making %s, which kind mounts into its node: %w", modules, err)
 		}

@@ -15,7 +15,7 @@ import (
 
 // Images gets the image set in the way that LAB_IMAGES names and lists it.
 func (l *Lab) Images(ctx context.Context) error {
-	told := newList(os.Stdout)
+	told := newProgress(os.Stdout)
 	defer told.close()
 	got, err := l.get(ctx, told)
 	if err != nil {
@@ -37,7 +37,7 @@ func (l *Lab) Images(ctx context.Context) error {
 }
 
 // get is imageSet as a line of a list.
-func (l *Lab) get(ctx context.Context, told *list) (come, error) {
+func (l *Lab) get(ctx context.Context, told *progress) (resolvedSet, error) {
 	line := told.start("images")
 	got, err := l.imageSet(ctx, line.say)
 	line.end(fmt.Sprintf("%s (%s)", got.how, got.origin()), err)
@@ -50,7 +50,7 @@ func (l *Lab) get(ctx context.Context, told *list) (come, error) {
 // ListImages lists what of this checkout's sets is on this machine, and what they
 // are made of. It pulls, builds and asks nothing.
 func (l *Lab) ListImages(ctx context.Context) error {
-	told := newList(os.Stdout)
+	told := newProgress(os.Stdout)
 	defer told.close()
 	l.onlyLooks = true
 	pull, err := l.puller(func(string) {})
@@ -75,7 +75,7 @@ func (l *Lab) ListImages(ctx context.Context) error {
 }
 
 // describe lists a set of a mode, or says why there is none.
-func (l *Lab) describe(told *list, set images.Set, found bool, mode images.Mode) {
+func (l *Lab) describe(told *progress, set images.Set, found bool, mode images.Mode) {
 	for _, how := range l.damage.take() {
 		told.note("%s", how)
 	}
@@ -86,7 +86,7 @@ func (l *Lab) describe(told *list, set images.Set, found bool, mode images.Mode)
 	}
 }
 
-func describeSet(told *list, set images.Set) {
+func describeSet(told *progress, set images.Set) {
 	told.note("  node        %s\n  archive     %s\n  Kubernetes  %s\n  JobSet      %s\n  Kueue       %s\n  manifests   %s",
 		set.Node, set.Archive, set.Kubernetes, set.JobSet, set.Kueue, filepath.Dir(set.JobSetManifest))
 	for _, what := range slices.Sorted(maps.Keys(set.From)) {
@@ -100,7 +100,7 @@ func (l *Lab) SaveImages(ctx context.Context, to string) error {
 	if err := images.MaySave(to); err != nil {
 		return err
 	}
-	told := newList(os.Stdout)
+	told := newProgress(os.Stdout)
 	defer told.close()
 	got, err := l.get(ctx, told)
 	if err != nil {
@@ -132,7 +132,7 @@ func roomForArchive(set, to string) error {
 // LoadImages puts a saved set into the cache, every part checked. A lab of that
 // mode then starts from it, and needs no network and no building.
 func (l *Lab) LoadImages(ctx context.Context, from string) error {
-	told := newList(os.Stdout)
+	told := newProgress(os.Stdout)
 	defer told.close()
 	line := told.start("loaded")
 	set, err := l.cache().Load(ctx, from, line.say, l.fits)
@@ -166,7 +166,7 @@ func (l *Lab) fits(set images.Set) error {
 // Release returns this checkout's source build as others would release it, for a
 // stand-in of the registries; what is not cached is built.
 func (l *Lab) Release(ctx context.Context) (source.Release, error) {
-	told := newList(os.Stdout)
+	told := newProgress(os.Stdout)
 	defer told.close()
 	line := told.start("release")
 	release, spent, err := l.builder(line.say).Release(ctx)

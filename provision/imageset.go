@@ -41,7 +41,7 @@ func (l *Lab) puller(say func(string)) (registry.Puller, error) {
 }
 
 // come is an image set and how it was come by.
-type come struct {
+type resolvedSet struct {
 	set images.Set
 	// how is what was done now, for the list.
 	how string
@@ -54,10 +54,10 @@ type come struct {
 }
 
 // notes are the lines below the one that says how the set was come by.
-func (c come) notes() []string { return append(slices.Clone(c.damaged), c.silent...) }
+func (c resolvedSet) notes() []string { return append(slices.Clone(c.damaged), c.silent...) }
 
 // origin is the way that was taken, and why where it was a choice.
-func (c come) origin() string {
+func (c resolvedSet) origin() string {
 	if len(c.silent) == 0 {
 		return c.set.Mode.Origin()
 	}
@@ -66,7 +66,7 @@ func (c come) origin() string {
 }
 
 // imageSet gets the set, and tells what of the cache had to be made again for it.
-func (l *Lab) imageSet(ctx context.Context, say func(string)) (come, error) {
+func (l *Lab) imageSet(ctx context.Context, say func(string)) (resolvedSet, error) {
 	got, err := l.chosenSet(ctx, say)
 	got.damaged = l.damage.take()
 	return got, err
@@ -76,11 +76,11 @@ func (l *Lab) imageSet(ctx context.Context, say func(string)) (come, error) {
 // a finished set of the registries is taken, then one that was loaded from an
 // archive; else the registries are asked, and the set is built from source where
 // one of them does not answer.
-func (l *Lab) chosenSet(ctx context.Context, say func(string)) (come, error) {
+func (l *Lab) chosenSet(ctx context.Context, say func(string)) (resolvedSet, error) {
 	setting := os.Getenv("LAB_IMAGES")
 	pull, err := l.puller(say)
 	if err != nil {
-		return come{}, err
+		return resolvedSet{}, err
 	}
 	build := l.builder(say)
 	switch setting {
@@ -90,17 +90,17 @@ func (l *Lab) chosenSet(ctx context.Context, say func(string)) (come, error) {
 		return l.pulled(ctx, pull, say)
 	case "", "auto":
 	default:
-		return come{}, fmt.Errorf("LAB_IMAGES is %q; it can be auto, registry or source", setting)
+		return resolvedSet{}, fmt.Errorf("LAB_IMAGES is %q; it can be auto, registry or source", setting)
 	}
 	if set, found, err := pull.Cached(ctx); found || err != nil {
-		return come{set: set, how: set.How()}, err
+		return resolvedSet{set: set, how: set.How()}, err
 	}
 	inputs, err := build.Inputs()
 	if err != nil {
-		return come{}, err
+		return resolvedSet{}, err
 	}
 	if set, found, err := l.cache().Loaded(ctx, images.Source, inputs); found || err != nil {
-		return come{set: set, how: set.How()}, err
+		return resolvedSet{set: set, how: set.How()}, err
 	}
 	say("asking the registries")
 	answers := pull.Client().Probe(ctx, pull.Sources)
@@ -112,9 +112,9 @@ func (l *Lab) chosenSet(ctx context.Context, say func(string)) (come, error) {
 	return l.pulled(ctx, pull, say)
 }
 
-func built(ctx context.Context, build source.Builder) (come, error) {
+func built(ctx context.Context, build source.Builder) (resolvedSet, error) {
 	set, spent, err := build.Build(ctx)
-	c := come{set: set, how: set.How()}
+	c := resolvedSet{set: set, how: set.How()}
 	if len(spent) > 0 {
 		var parts []string
 		for _, part := range spent {
@@ -127,21 +127,21 @@ func built(ctx context.Context, build source.Builder) (come, error) {
 
 // pulled pulls what is not cached. Where no host answers at all, this is told
 // within seconds; where one does, every request is tried again as it deserves.
-func (l *Lab) pulled(ctx context.Context, pull registry.Puller, say func(string)) (come, error) {
+func (l *Lab) pulled(ctx context.Context, pull registry.Puller, say func(string)) (resolvedSet, error) {
 	set, found, err := pull.Cached(ctx)
 	if found || err != nil {
-		return come{set: set, how: set.How()}, err
+		return resolvedSet{set: set, how: set.How()}, err
 	}
 	say("asking the registries")
 	answers := pull.Client().Probe(ctx, pull.Sources)
 	if silent := notAnswering(answers); len(silent) == len(answers) {
-		return come{}, fmt.Errorf("LAB_IMAGES=registry, but no registry answers:\n   %s\n   %s", strings.Join(silent, "\n   "), registry.Elsewhere)
+		return resolvedSet{}, fmt.Errorf("LAB_IMAGES=registry, but no registry answers:\n   %s\n   %s", strings.Join(silent, "\n   "), registry.Elsewhere)
 	}
 	if err := l.roomFor(roomToRun); err != nil {
-		return come{}, err
+		return resolvedSet{}, err
 	}
 	set, took, err := pull.Pull(ctx)
-	return come{set: set, how: fmt.Sprintf("pulled in %s", took.Round(time.Second)), pulled: err == nil}, err
+	return resolvedSet{set: set, how: fmt.Sprintf("pulled in %s", took.Round(time.Second)), pulled: err == nil}, err
 }
 
 func notAnswering(answers []registry.Answer) []string {
@@ -155,7 +155,7 @@ func notAnswering(answers []registry.Answer) []string {
 }
 
 // images gets the image set and loads its node image into the engine.
-func (m *making) images(ctx context.Context, say func(string)) (string, error) {
+func (m *bringUp) images(ctx context.Context, say func(string)) (string, error) {
 	got, err := m.lab.imageSet(ctx, say)
 	m.notes = got.notes()
 	if err != nil {
@@ -174,7 +174,7 @@ func (m *making) images(ctx context.Context, say func(string)) (string, error) {
 	if loaded {
 		said += ", loaded"
 	}
-	note, err := footnote(set)
+	note, err := versionNote(set)
 	if err != nil {
 		return "", err
 	}

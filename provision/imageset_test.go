@@ -146,7 +146,7 @@ func TestAnArchiveOfAnotherCheckoutDoesNotFit(t *testing.T) {
 
 func TestTheSealIsMountedIntoEveryNode(t *testing.T) {
 	g := NewWithT(t)
-	mounts, err := writeSeal(filepath.Join(t.TempDir(), "x.seal"))
+	mounts, err := writeEgressRules(filepath.Join(t.TempDir(), "x.seal"))
 	g.Expect(err).NotTo(HaveOccurred())
 	config := (&kindCluster{name: "x", mounts: mounts}).config()
 	g.Expect(config.Nodes[0].ExtraMounts).To(HaveLen(2))

@@ -40,17 +40,17 @@ func either(string) bool     { return true }
 
 func (l *Lab) findPrograms() finding {
 	if _, err := exec.LookPath("go"); err != nil {
-		return finding{name: "programs", said: "no go", fatal: true, mend: "install Go 1.26 or newer and put it on the PATH"}
+		return finding{name: "programs", found: "no go", fatal: true, fix: "install Go 1.26 or newer and put it on the PATH"}
 	}
 	if runtime.GOOS != "linux" {
-		return finding{name: "programs", said: "go"}
+		return finding{name: "programs", found: "go"}
 	}
 	missing := missingPackages(either)
 	if len(missing) == 0 {
-		return finding{name: "programs", said: "go, mmdebstrap, podman and what it needs"}
+		return finding{name: "programs", found: "go, mmdebstrap, podman and what it needs"}
 	}
-	return finding{name: "programs", said: "not installed: " + strings.Join(missing, ", "),
-		mend: "make e2e installs them as root; by hand: " + installCommand(missing)}
+	return finding{name: "programs", found: "not installed: " + strings.Join(missing, ", "),
+		fix: "make e2e installs them as root; by hand: " + installCommand(missing)}
 }
 
 func installCommand(packages []string) string {

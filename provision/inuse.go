@@ -52,7 +52,7 @@ func heldBy(lab string, lease *coordinationv1.Lease, now time.Time) error {
 
 // refuseInUse is the same for a lab of which only the kubeconfig is known.
 func (l *Lab) refuseInUse(ctx context.Context) error {
-	if !stands(l.Kubeconfig()) {
+	if !exists(l.Kubeconfig()) {
 		return nil
 	}
 	standing, err := connect(l.Kubeconfig())

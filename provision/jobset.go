@@ -66,7 +66,7 @@ func (c *cluster) reachesAPI(ctx context.Context) error {
 			return nil
 		}
 		lines := strings.Split(strings.TrimSpace(said), "\n")
-		return notYetf("%s does not answer: %s (%v)", address, lines[len(lines)-1], err)
+		return pendingf("%s does not answer: %s (%v)", address, lines[len(lines)-1], err)
 	})
 }
 

@@ -70,7 +70,7 @@ func (c *cluster) jobSetHasPod(ctx context.Context) error {
 			return err
 		}
 		if len(pods.Items) == 0 {
-			return notYet("no pod in " + jobSetManager.namespace)
+			return pendingError("no pod in " + jobSetManager.namespace)
 		}
 		return nil
 	})
@@ -90,11 +90,11 @@ func (c *cluster) haveNamespace(ctx context.Context, name string) error {
 		case err != nil:
 			return err
 		case namespace.DeletionTimestamp != nil:
-			return notYet("it is being deleted")
+			return pendingError("it is being deleted")
 		}
 		err := c.Get(ctx, client.ObjectKey{Namespace: name, Name: "default"}, &corev1.ServiceAccount{})
 		if apierrors.IsNotFound(err) {
-			return notYet("it has no ServiceAccount default yet")
+			return pendingError("it has no ServiceAccount default yet")
 		}
 		return err
 	})

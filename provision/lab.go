@@ -101,9 +101,9 @@ type record struct {
 	Engine string `json:"engine,omitempty"`
 }
 
-func (l *Lab) recordFile() string { return filepath.Join(l.Folder, "labs", l.Name+".json") }
-func (l *Lab) sealFolder() string { return filepath.Join(l.Folder, "labs", l.Name+".seal") }
-func (l *Lab) lockFile() string   { return filepath.Join(l.Folder, "labs", l.Name+".lock") }
+func (l *Lab) recordFile() string   { return filepath.Join(l.Folder, "labs", l.Name+".json") }
+func (l *Lab) egressFolder() string { return filepath.Join(l.Folder, "labs", l.Name+".seal") }
+func (l *Lab) lockFile() string     { return filepath.Join(l.Folder, "labs", l.Name+".lock") }
 
 func readRecord(path string) (record, bool) {
 	var r record
@@ -124,7 +124,7 @@ func (l *Lab) writeRecord(path, engine string) error {
 
 // hold makes sure that nobody else works on this lab, now or as its owner, and
 // holds it until release is called or the process dies.
-func (l *Lab) hold() (release func(), err error) {
+func (l *Lab) lock() (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(l.lockFile()), 0o755); err != nil {
 		return nil, fmt.Errorf("making the list of labs: %w (XDG_CACHE_HOME=/a/folder/with/room moves it)", err)
 	}
@@ -135,7 +135,7 @@ func (l *Lab) hold() (release func(), err error) {
 	if !free {
 		return nil, l.inUse()
 	}
-	if owner, known := readRecord(l.recordFile()); known && owner.Checkout != l.Checkout && stands(owner.Checkout) {
+	if owner, known := readRecord(l.recordFile()); known && owner.Checkout != l.Checkout && exists(owner.Checkout) {
 		release()
 		return nil, fmt.Errorf("the lab %s belongs to %s:\nremove it there (cd %s && make down), or take another name: LAB_NAME=%s-2 make e2e",
 			l.Name, owner.Checkout, owner.Checkout, l.Name)
@@ -160,9 +160,9 @@ func (l *Lab) inUse() error {
 
 // forget takes the lab off the list once nothing of it is left. A kubeconfig in the
 // checkout of which this list knows nothing is of a lab from another cache folder.
-func (l *Lab) forget() error {
+func (l *Lab) removeState() error {
 	var files []string
-	if stands(l.recordFile()) {
+	if exists(l.recordFile()) {
 		files = []string{l.Kubeconfig(), l.Kubeconfig() + ".lock", l.recordFile()}
 	}
 	for _, file := range files {
@@ -170,10 +170,10 @@ func (l *Lab) forget() error {
 			return err
 		}
 	}
-	return os.RemoveAll(l.sealFolder())
+	return os.RemoveAll(l.egressFolder())
 }
 
-func stands(folder string) bool {
+func exists(folder string) bool {
 	_, err := os.Stat(folder)
 	return err == nil
 }

@@ -62,42 +62,42 @@ func TestOutsideACheckout(t *testing.T) {
 func TestALabIsHeldByOneRunAndOwnedByOneCheckout(t *testing.T) {
 	g := NewWithT(t)
 	mine := testLab(t, "x")
-	release, err := mine.hold()
+	release, err := mine.lock()
 	g.Expect(err).NotTo(HaveOccurred())
 
-	_, err = mine.hold()
+	_, err = mine.lock()
 	g.Expect(err).To(MatchError(And(ContainSubstring("is in use by process"), ContainSubstring("LAB_NAME=x-2 make e2e"))))
 	other := &Lab{Name: "y", Checkout: mine.Checkout, Folder: mine.Folder}
-	releaseOther, err := other.hold()
+	releaseOther, err := other.lock()
 	g.Expect(err).NotTo(HaveOccurred(), "another name is another lab")
 	releaseOther()
 
 	g.Expect(mine.writeRecord(mine.recordFile(), "podman")).To(Succeed())
 	release()
 	elsewhere := &Lab{Name: "x", Checkout: t.TempDir(), Folder: mine.Folder}
-	_, err = elsewhere.hold()
+	_, err = elsewhere.lock()
 	g.Expect(err).To(MatchError(And(ContainSubstring("belongs to "+mine.Checkout), ContainSubstring("make down"))))
 
 	g.Expect(os.RemoveAll(mine.Checkout)).To(Succeed())
-	release, err = elsewhere.hold()
+	release, err = elsewhere.lock()
 	g.Expect(err).NotTo(HaveOccurred(), "a lab whose checkout is gone is anybody's to remove")
-	g.Expect(elsewhere.forget()).To(Succeed())
+	g.Expect(elsewhere.removeState()).To(Succeed())
 	release()
-	g.Expect(elsewhere.forget()).To(Succeed(), "what is forgotten already is no error")
+	g.Expect(elsewhere.removeState()).To(Succeed(), "what is forgotten already is no error")
 }
 
 func TestACacheFolderThatCannotBeMade(t *testing.T) {
 	g := NewWithT(t)
 	file := filepath.Join(t.TempDir(), "file")
 	g.Expect(os.WriteFile(file, nil, 0o644)).To(Succeed())
-	_, err := (&Lab{Name: "x", Checkout: t.TempDir(), Folder: filepath.Join(file, "below")}).hold()
+	_, err := (&Lab{Name: "x", Checkout: t.TempDir(), Folder: filepath.Join(file, "below")}).lock()
 	g.Expect(err).To(MatchError(ContainSubstring("XDG_CACHE_HOME=")))
 }
 
 func TestTheList(t *testing.T) {
 	g := NewWithT(t)
 	var out bytes.Buffer
-	l := &list{out: &out}
+	l := &progress{out: &out}
 	good, bad := l.start("GPUs"), l.start("Kueue")
 	good.end("4 × nvidia.com/gpu allocatable", nil)
 	bad.say("waiting for something")
@@ -131,10 +131,10 @@ func TestALabOnOtherVersionsSaysSo(t *testing.T) {
 	g := NewWithT(t)
 	pins, err := fixtures.ReadPins()
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(footnote(images.Set{JobSet: pins.JobSet, Kueue: pins.Kueue})).To(BeEmpty(), "only what the lab pins has no footnote")
-	g.Expect(footnote(images.Set{JobSet: "v0.0.1", Kueue: pins.Kueue})).To(Equal("the lab pins JobSet " + pins.JobSet + ": a run on this lab is partial"))
-	g.Expect(footnote(images.Set{JobSet: pins.JobSet, Kueue: "v0.0.1"})).To(Equal("the lab pins Kueue " + pins.Kueue + ": a run on this lab is partial"))
-	g.Expect(footnote(images.Set{JobSet: pins.JobSet})).To(ContainSubstring("Kueue"), "an unknown version is not the pinned one")
+	g.Expect(versionNote(images.Set{JobSet: pins.JobSet, Kueue: pins.Kueue})).To(BeEmpty(), "only what the lab pins has no footnote")
+	g.Expect(versionNote(images.Set{JobSet: "v0.0.1", Kueue: pins.Kueue})).To(Equal("the lab pins JobSet " + pins.JobSet + ": a run on this lab is partial"))
+	g.Expect(versionNote(images.Set{JobSet: pins.JobSet, Kueue: "v0.0.1"})).To(Equal("the lab pins Kueue " + pins.Kueue + ": a run on this lab is partial"))
+	g.Expect(versionNote(images.Set{JobSet: pins.JobSet})).To(ContainSubstring("Kueue"), "an unknown version is not the pinned one")
 }
 
 func TestWhatKindIsTold(t *testing.T) {

@@ -19,7 +19,7 @@ const quiet = 15 * time.Second
 
 // list prints what is promised, line by line, as each holds. On a terminal the
 // last line shows what is being waited for; elsewhere a line says so now and then.
-type list struct {
+type progress struct {
 	out      io.Writer
 	terminal bool
 	columns  int
@@ -33,15 +33,15 @@ type list struct {
 
 // line is one promise on its way.
 type line struct {
-	list  *list
+	list  *progress
 	name  string
 	began time.Time
 	doing string
 	told  time.Time
 }
 
-func newList(out *os.File) *list {
-	l := &list{out: out, terminal: term.IsTerminal(int(out.Fd())), columns: 80, stop: make(chan struct{})}
+func newProgress(out *os.File) *progress {
+	l := &progress{out: out, terminal: term.IsTerminal(int(out.Fd())), columns: 80, stop: make(chan struct{})}
 	if columns, _, err := term.GetSize(int(out.Fd())); err == nil && columns > 20 {
 		l.columns = columns
 	}
@@ -60,7 +60,7 @@ func newList(out *os.File) *list {
 }
 
 // close ends the drawing and leaves the cursor on a line of its own.
-func (l *list) close() {
+func (l *progress) close() {
 	close(l.stop)
 	l.ended.Wait()
 	l.lock.Lock()
@@ -69,7 +69,7 @@ func (l *list) close() {
 }
 
 // start begins a line.
-func (l *list) start(name string) *line {
+func (l *progress) start(name string) *line {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	started := &line{list: l, name: name, began: time.Now(), told: time.Now()}
@@ -107,7 +107,7 @@ func (n *line) end(said string, err error) {
 }
 
 // note prints lines below the one just ended.
-func (l *list) note(format string, args ...any) {
+func (l *progress) note(format string, args ...any) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	l.erase()
@@ -116,14 +116,14 @@ func (l *list) note(format string, args ...any) {
 	}
 }
 
-func (l *list) erase() {
+func (l *progress) erase() {
 	if l.drawn {
 		fmt.Fprint(l.out, "\r\x1b[K")
 		l.drawn = false
 	}
 }
 
-func (l *list) tick() {
+func (l *progress) tick() {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	var now []string

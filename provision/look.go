@@ -16,7 +16,7 @@ const absent = "no such cluster"
 
 // look tells why the cluster of that name cannot be used as it stands; empty if it can.
 // What has its name and is not ours is an error.
-func (k *kindCluster) look(ctx context.Context) (verdict string, err error) {
+func (k *kindCluster) inspect(ctx context.Context) (verdict string, err error) {
 	found, err := k.survey(ctx)
 	if err != nil {
 		return "", err
@@ -44,7 +44,7 @@ func (c *cluster) nodeIsReady(ctx context.Context) error {
 		return err
 	}
 	if len(nodes.Items) == 0 {
-		return notYet("the API server knows no node")
+		return pendingError("the API server knows no node")
 	}
 	node := nodes.Items[0] // kind makes one
 	for _, condition := range node.Status.Conditions {
@@ -52,7 +52,7 @@ func (c *cluster) nodeIsReady(ctx context.Context) error {
 			return nil
 		}
 	}
-	return notYetf("node %s is not Ready", node.Name)
+	return pendingf("node %s is not Ready", node.Name)
 }
 
 // parallel makes one step of steps that need not wait for one another. When one

@@ -22,7 +22,7 @@ import (
 // Up makes the lab, or finds that it stands, and tells each promise as it holds.
 // A lab that did not come up is removed again, unless it is to be kept.
 func (l *Lab) Up(ctx context.Context) error {
-	release, err := l.hold()
+	release, err := l.lock()
 	if err != nil {
 		return err
 	}
@@ -31,11 +31,11 @@ func (l *Lab) Up(ctx context.Context) error {
 	return err
 }
 
-func (l *Lab) up(ctx context.Context) (m *making, err error) {
+func (l *Lab) up(ctx context.Context) (m *bringUp, err error) {
 	began := time.Now()
-	told := newList(os.Stdout)
+	told := newProgress(os.Stdout)
 	defer told.close()
-	m = &making{lab: l, list: told}
+	m = &bringUp{lab: l, list: told}
 	defer func() {
 		if err != nil {
 			err = l.afterFailure(ctx, m, err)
@@ -51,7 +51,7 @@ func (l *Lab) up(ctx context.Context) (m *making, err error) {
 		return m, err
 	}
 	l.finish()
-	note, err := footnote(m.set)
+	note, err := versionNote(m.set)
 	if err != nil {
 		return m, err
 	}
@@ -63,20 +63,20 @@ func (l *Lab) up(ctx context.Context) (m *making, err error) {
 }
 
 // making is a lab on its way up: what a step found, for the steps after it.
-type making struct {
+type bringUp struct {
 	lab     *Lab
-	list    *list
+	list    *progress
 	engine  engine
 	set     images.Set
 	kind    *kindCluster
-	stood   bool // the cluster stood before, so a failure now does not take it away
+	existed bool // the cluster stood before, so a failure now does not take it away
 	clients *cluster
 	env     *envconf.Config
 	// notes are to be told below the line of the step that left them.
 	notes []string
 }
 
-func (m *making) config() *envconf.Config {
+func (m *bringUp) config() *envconf.Config {
 	if m.env == nil {
 		m.env = envconf.New()
 	}
@@ -87,7 +87,7 @@ func (m *making) config() *envconf.Config {
 type work func(ctx context.Context, say func(string)) (said string, err error)
 
 // step makes a line of the list of a piece of work.
-func (m *making) step(name string, do work) env.Func {
+func (m *bringUp) step(name string, do work) env.Func {
 	return func(ctx context.Context, _ *envconf.Config) (context.Context, error) {
 		line := m.list.start(name)
 		said, err := do(ctx, line.say)
@@ -104,21 +104,21 @@ func (m *making) step(name string, do work) env.Func {
 }
 
 // controllers are the steps from a bare cluster to the lab.
-func (m *making) controllers() []env.Func {
+func (m *bringUp) controllers() []env.Func {
 	return []env.Func{
-		parallel(m.step("image", m.promise(stepsImage)), m.step("GPUs", m.promise(gpus)),
-			m.step("JobSet", m.promise(jobSet)), m.step("Kueue", m.promise(kueue))),
-		m.step("queues", m.promise(queues)),
+		parallel(m.step("image", m.ensure(stepsImage)), m.step("GPUs", m.ensure(gpus)),
+			m.step("JobSet", m.ensure(jobSet)), m.step("Kueue", m.ensure(kueue))),
+		m.step("queues", m.ensure(queues)),
 	}
 }
 
-func (m *making) promise(keep func(context.Context, *cluster, images.Set) (string, error)) work {
+func (m *bringUp) ensure(keep func(context.Context, *cluster, images.Set) (string, error)) work {
 	return func(ctx context.Context, _ func(string)) (string, error) {
 		return keep(ctx, m.clients, m.set)
 	}
 }
 
-func (m *making) host(ctx context.Context, say func(string)) (string, error) {
+func (m *bringUp) host(ctx context.Context, say func(string)) (string, error) {
 	found, said, err := prepareHost(ctx, m.lab, say)
 	m.engine = found
 	if err != nil {
@@ -129,14 +129,14 @@ func (m *making) host(ctx context.Context, say func(string)) (string, error) {
 
 // cluster makes the cluster, or takes the one that stands if it is of the same node
 // image and once was a complete lab; anything else of that name is made anew.
-func (m *making) cluster(ctx context.Context, say func(string)) (string, error) {
+func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error) {
 	if err := m.engine.use(m.lab.Name, m.lab.podman()); err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(m.lab.Kubeconfig()), 0o755); err != nil {
 		return "", err
 	}
-	seal, err := writeSeal(m.lab.sealFolder())
+	seal, err := writeEgressRules(m.lab.egressFolder())
 	if err != nil {
 		return "", err
 	}
@@ -147,12 +147,12 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	mark, err := k.writeMark(m.lab.sealFolder())
+	mark, err := k.writeMark(m.lab.egressFolder())
 	if err != nil {
 		return "", err
 	}
 	k.image, k.ownNetwork, k.mounts, k.say = m.set.Node, m.set.OwnNetwork, append(seal, mark), say
-	verdict, err := k.look(ctx)
+	verdict, err := k.inspect(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -161,7 +161,7 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 	}
 	m.kind = k
 	said := "kind " + m.lab.Name + ", stood already"
-	m.stood = verdict == ""
+	m.existed = verdict == ""
 	if verdict != "" {
 		m.lab.begin("made")
 		say(verdict)
@@ -188,10 +188,10 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 	if mended != "" {
 		said += ", " + mended
 	}
-	if err := k.isOf(ctx, m.set); err != nil {
+	if err := k.verifyVersions(ctx, m.set); err != nil {
 		return "", err
 	}
-	brought, err := k.bring(ctx, m.set)
+	brought, err := k.loadImages(ctx, m.set)
 	if err == nil && brought > 0 {
 		said += fmt.Sprintf(", %d images brought in", brought)
 	}
@@ -200,8 +200,8 @@ func (m *making) cluster(ctx context.Context, say func(string)) (string, error) 
 
 // node promises that the node is Ready and takes pods. One that stood before need
 // not boot first, and what is wrong with it is known sooner.
-func (m *making) node(ctx context.Context) (mended string, err error) {
-	if m.stood {
+func (m *bringUp) node(ctx context.Context) (mended string, err error) {
+	if m.existed {
 		bounded, cancel := context.WithTimeout(ctx, ownStanding)
 		defer cancel()
 		ctx = bounded
@@ -213,7 +213,7 @@ func (m *making) node(ctx context.Context) (mended string, err error) {
 }
 
 // footnote tells what of the set is not what the lab pins; empty if all is.
-func footnote(set images.Set) (string, error) {
+func versionNote(set images.Set) (string, error) {
 	pins, err := fixtures.ReadPins()
 	if err != nil {
 		return "", err

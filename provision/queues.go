@@ -44,14 +44,14 @@ func queues(ctx context.Context, c *cluster, _ images.Set) (said string, err err
 			if err := c.Get(ctx, client.ObjectKey{Name: pins.ClusterQueue}, whole); err != nil {
 				return err
 			}
-			said, err = judgeQueues(local, whole, corev1.ResourceName(pins.GPUResource), pins.Quota)
+			said, err = checkQueues(local, whole, corev1.ResourceName(pins.GPUResource), pins.Quota)
 			return err
 		})
 	return said, err
 }
 
 // judgeQueues says what the two queues promise, or why they do not.
-func judgeQueues(local *kueuev1beta2.LocalQueue, whole *kueuev1beta2.ClusterQueue, gpu corev1.ResourceName, wanted int64) (string, error) {
+func checkQueues(local *kueuev1beta2.LocalQueue, whole *kueuev1beta2.ClusterQueue, gpu corev1.ResourceName, wanted int64) (string, error) {
 	if string(local.Spec.ClusterQueue) != whole.Name {
 		return "", fmt.Errorf("LocalQueue %s leads to ClusterQueue %s, not %s", local.Name, local.Spec.ClusterQueue, whole.Name)
 	}
@@ -83,11 +83,11 @@ func isActive(queue string, generation int64, conditions []metav1.Condition) err
 	condition := meta.FindStatusCondition(conditions, kueuev1beta2.ClusterQueueActive)
 	switch {
 	case condition == nil:
-		return notYetf("%s: Kueue has not looked at it yet", queue)
+		return pendingf("%s: Kueue has not looked at it yet", queue)
 	case condition.ObservedGeneration < generation:
-		return notYetf("%s: Kueue has not looked at its last change yet", queue)
+		return pendingf("%s: Kueue has not looked at its last change yet", queue)
 	case condition.Status != metav1.ConditionTrue:
-		return notYetf("%s is not Active: %s: %s", queue, condition.Reason, condition.Message)
+		return pendingf("%s is not Active: %s: %s", queue, condition.Reason, condition.Message)
 	}
 	return nil
 }

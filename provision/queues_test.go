@@ -62,20 +62,20 @@ resourceGroups:
 		{"the quota is gone", "quota of 0", true, func(p pair) { p.whole.Spec.ResourceGroups = nil }},
 	} {
 		p := queues(test.change)
-		said, err := judgeQueues(p.local, p.whole, "nvidia.com/gpu", 3)
+		said, err := checkQueues(p.local, p.whole, "nvidia.com/gpu", 3)
 		if err == nil || said != "" || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %q, %v; it should say %q", test.name, said, err, test.says)
 		}
-		if pending := notYet(""); errors.As(err, &pending) == test.lasting {
+		if pending := pendingError(""); errors.As(err, &pending) == test.lasting {
 			t.Errorf("%s: lasting should be %v: %v", test.name, test.lasting, err)
 		}
 	}
 	p := queues(func(pair) {})
-	if said, err := judgeQueues(p.local, p.whole, "nvidia.com/gpu", 3); err != nil || said != "lq → ml, 3 × nvidia.com/gpu, Active" {
+	if said, err := checkQueues(p.local, p.whole, "nvidia.com/gpu", 3); err != nil || said != "lq → ml, 3 × nvidia.com/gpu, Active" {
 		t.Errorf("the lab's queues: %q, %v", said, err)
 	}
 	for _, wanted := range []int64{2, 4} {
-		if _, err := judgeQueues(p.local, p.whole, "nvidia.com/gpu", wanted); err == nil {
+		if _, err := checkQueues(p.local, p.whole, "nvidia.com/gpu", wanted); err == nil {
 			t.Errorf("a quota of 3 was taken for %d", wanted)
 		}
 	}

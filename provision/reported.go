@@ -41,7 +41,7 @@ func reported(nodes []corev1.Node, image string) error {
 			return slices.Contains(known.Names, image) || slices.Contains(known.Names, short)
 		})
 		if !there && len(node.Status.Images) < mostReported {
-			return notYet(fmt.Sprintf("node %s reports %d images, and %s is none of them", node.Name, len(node.Status.Images), image))
+			return pendingError(fmt.Sprintf("node %s reports %d images, and %s is none of them", node.Name, len(node.Status.Images), image))
 		}
 	}
 	return nil

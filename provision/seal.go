@@ -50,7 +50,7 @@ var sealFiles = []struct{ path, text string }{
 
 // writeSeal writes the seal's files below folder and returns the mounts that put
 // them into a node of any image: kind's own does not have them.
-func writeSeal(folder string) ([]v1alpha4.Mount, error) {
+func writeEgressRules(folder string) ([]v1alpha4.Mount, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("writing the node's seal: %w", err)
 	}

@@ -15,7 +15,7 @@ const freezer = "/sys/fs/cgroup/freezer"
 // thaw unfreezes whatever is frozen in a container. runc freezes a pod for a
 // moment to change its limits; a node that is killed in that moment leaves a
 // process that no signal can end, and with it a container that cannot be removed.
-func thaw(root, container string) error {
+func unfreeze(root, container string) error {
 	var failed []error
 	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -23,7 +23,7 @@ func TestThawing(t *testing.T) {
 		g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
 		g.Expect(os.WriteFile(path, []byte(state), 0o644)).To(Succeed())
 	}
-	g.Expect(thaw(root, "abc")).To(Succeed())
+	g.Expect(unfreeze(root, "abc")).To(Succeed())
 	for path, wanted := range map[string]string{
 		"libpod-abc/kubelet/pod/freezer.state": "THAWED",
 		"libpod-abc/kubelet/two/freezer.state": "THAWED",
@@ -31,5 +31,5 @@ func TestThawing(t *testing.T) {
 	} {
 		g.Expect(os.ReadFile(filepath.Join(root, path))).To(BeEquivalentTo(wanted), path)
 	}
-	g.Expect(thaw(filepath.Join(root, "nowhere"), "abc")).To(Succeed(), "a host without a freezer")
+	g.Expect(unfreeze(filepath.Join(root, "nowhere"), "abc")).To(Succeed(), "a host without a freezer")
 }

@@ -27,12 +27,12 @@ const (
 )
 
 // notYet is what was seen when the awaited state does not hold, but still can.
-type notYet string
+type pendingError string
 
-func (n notYet) Error() string { return string(n) }
+func (n pendingError) Error() string { return string(n) }
 
 // notYetf is a notYet with a format.
-func notYetf(format string, args ...any) error { return notYet(fmt.Sprintf(format, args...)) }
+func pendingf(format string, args ...any) error { return pendingError(fmt.Sprintf(format, args...)) }
 
 // waitFor looks until look returns nil, and says on giving up what was awaited,
 // for how long, the last state seen and the last error.
@@ -49,7 +49,7 @@ func waitFor(ctx context.Context, what string, look func(context.Context) error)
 		once, done := context.WithTimeout(ctx, lookTimeout)
 		defer done()
 		seen := look(once)
-		var pending notYet
+		var pending pendingError
 		switch {
 		case seen == nil:
 			return true, nil

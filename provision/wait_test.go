@@ -62,7 +62,7 @@ func TestAWaitThatRunsOutSaysWhatItSawLast(t *testing.T) {
 	looks := 0
 	err := waitFor(ctx, "the moon", func(context.Context) error {
 		if looks++; looks == 1 {
-			return notYetf("phase %d", 7)
+			return pendingf("phase %d", 7)
 		}
 		return refused
 	})
@@ -90,7 +90,7 @@ func TestAnErrorThatPassedIsNotTold(t *testing.T) {
 		if looks++; looks == 1 {
 			return refused
 		}
-		return notYet("phase 7")
+		return pendingError("phase 7")
 	})
 	if err == nil || strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "phase 7") {
 		t.Errorf("got %v", err)
@@ -109,7 +109,7 @@ func TestALastingErrorEndsTheWaitAtOnce(t *testing.T) {
 func TestAnInterruptedWaitSaysSo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	start := time.Now()
-	err := waitFor(ctx, "the moon", func(context.Context) error { cancel(); return notYet("phase 7") })
+	err := waitFor(ctx, "the moon", func(context.Context) error { cancel(); return pendingError("phase 7") })
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted while waiting for the moon") {
 		t.Errorf("got %v", err)
 	}

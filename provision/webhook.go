@@ -112,7 +112,7 @@ func rolledOut(deployment *appsv1.Deployment, pods []corev1.Pod) error {
 			seen += "; " + condition.Message
 		}
 	}
-	return notYet(seen + describe(pods))
+	return pendingError(seen + describe(pods))
 }
 
 // lacksImage is the one trouble of a pod that no waiting cures in a lab: every
@@ -190,7 +190,7 @@ func leadsTo(service string, endpoints []discoveryv1.EndpointSlice, pods []corev
 	slices.Sort(have)
 	slices.Sort(want)
 	if len(want) == 0 || !slices.Equal(slices.Compact(have), want) {
-		return notYetf("Service %s leads to %v, the ready pods are %v", service, have, want)
+		return pendingf("Service %s leads to %v, the ready pods are %v", service, have, want)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestAServiceLeadsToTheReadyPodsOrNotYet(t *testing.T) {
 		if (err == nil) != test.holds {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		if pending := notYet(""); err != nil && !errors.As(err, &pending) {
+		if pending := pendingError(""); err != nil && !errors.As(err, &pending) {
 			t.Errorf("%s: the wait would end at once: %v", test.name, err)
 		}
 	}
@@ -121,14 +121,14 @@ func TestAHeldUpDeploymentSaysWhatHoldsItUp(t *testing.T) {
 			t.Errorf("it does not say %q: %v", says, err)
 		}
 	}
-	if pending := notYet(""); !errors.As(err, &pending) {
+	if pending := pendingError(""); !errors.As(err, &pending) {
 		t.Errorf("a crash that may pass ends the wait: %v", err)
 	}
-	if pending := notYet(""); !errors.As(rolledOut(deployment, waits("jobset:v0.11.1", "ErrImagePull")), &pending) {
+	if pending := pendingError(""); !errors.As(rolledOut(deployment, waits("jobset:v0.11.1", "ErrImagePull")), &pending) {
 		t.Errorf("a pod of an older template ends the wait: %v", err)
 	}
 	err = rolledOut(deployment, waits("jobset:v0.12.0", "ImagePullBackOff"))
-	if pending := notYet(""); err == nil || errors.As(err, &pending) || !strings.Contains(err.Error(), "image jobset:v0.12.0 of pod manager-x is not in the node") {
+	if pending := pendingError(""); err == nil || errors.As(err, &pending) || !strings.Contains(err.Error(), "image jobset:v0.12.0 of pod manager-x is not in the node") {
 		t.Errorf("a missing image does not end the wait: %v", err)
 	}
 }

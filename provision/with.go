@@ -42,7 +42,7 @@ const cleaningUp = 90 * time.Second
 // removes the lab however the command ended, unless it is to be kept. The lab's
 // name is held throughout, so that nobody removes it under the command.
 func (l *Lab) With(ctx context.Context, args []string) error {
-	release, err := l.hold()
+	release, err := l.lock()
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (l *Lab) With(ctx context.Context, args []string) error {
 		env = append(env, fixtures.LabEndsVariable+"=1")
 	}
 	failed := l.command(ctx, args, env...)
-	if failed != nil && ctx.Err() == nil && !partly(failed) {
+	if failed != nil && ctx.Err() == nil && !exitPartial(failed) {
 		fmt.Printf("   %s\n", l.nodeLogs(ctx, m.kind))
 	}
 	if l.Keep {
@@ -76,7 +76,7 @@ func (l *Lab) With(ctx context.Context, args []string) error {
 
 // partly tells the status by which a command says that nothing failed, but that
 // not all was tried or not on the lab's own versions.
-func partly(failed error) bool {
+func exitPartial(failed error) bool {
 	var ended *Ended
 	return errors.As(failed, &ended) && ended.Code == 3
 }

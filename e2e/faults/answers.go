@@ -3,6 +3,8 @@ package faults
 import (
 	"context"
 	"time"
+
+	"gsb.test/jobset-e2e/e2e/internal/preflight"
 )
 
 // answersWithin is how long the webhooks may take to answer in a broken lab; in
@@ -16,7 +18,7 @@ func (r *Run) letWebhooksAnswer(ctx context.Context, injection *Injection) {
 	within, cancel := context.WithTimeout(ctx, answersWithin)
 	defer cancel()
 	_ = injection.until(within, "the webhooks to answer", func(ctx context.Context) (string, error) {
-		site := r.world.Survey(ctx)
+		site := preflight.Collect(ctx, r.world)
 		if site.Kueue.Available && (site.KueueWebhook != nil || site.JobSet.Available && site.JobSetWebhook != nil) {
 			return "one does not", nil //nolint:nilerr // that is what is waited for
 		}

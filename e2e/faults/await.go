@@ -70,7 +70,7 @@ func evaluate(path string, object *unstructured.Unstructured) (string, error) {
 // settle waits, after a change of what makes pods, until every pod is of the
 // present template and none of an older one is left: until then the lab answers
 // now as before and now as after.
-func (i *Injection) settle(ctx context.Context, object *unstructured.Unstructured) error {
+func (i *Injection) waitForRollout(ctx context.Context, object *unstructured.Unstructured) error {
 	if kind := object.GetKind(); kind != "Deployment" && kind != "DaemonSet" {
 		return nil
 	}

@@ -43,13 +43,13 @@ type Fault struct {
 	// Step is the step that is walked, with what it needs; see LAB_STEP.
 	Step string `json:"step"`
 	// Caught is how the suite must tell the fault.
-	Caught Caught `json:"caught"`
+	Caught Expect `json:"caught"`
 	// Within is how many seconds it may take for it, 30 if nothing is said.
 	Within int `json:"within,omitempty"`
 }
 
 // Caught is who must tell a fault, and how.
-type Caught struct {
+type Expect struct {
 	// By is "preflight", "step 4" and the like, or "verdict" for what makes a run
 	// partial and not failed.
 	By string `json:"by"`

@@ -18,7 +18,7 @@ import (
 // heal restores everything, strictly in the reverse order of breaking: what came
 // later may hold on to what came before, such as a ClusterQueue that names an
 // AdmissionCheck. It goes on after an error, to restore what it can.
-func (i *Injection) heal(ctx context.Context) error {
+func (i *Injection) restoreAll(ctx context.Context) error {
 	var failed []error
 	for at, e := range slices.Backward(i.journal.list()) {
 		bounded, cancel := share(ctx, at)
@@ -123,7 +123,7 @@ func (i *Injection) putBack(ctx context.Context, what Object, before *unstructur
 		case err != nil:
 			return "", err
 		}
-		return "", i.settle(ctx, live)
+		return "", i.waitForRollout(ctx, live)
 	})
 }
 
@@ -136,7 +136,7 @@ func (i *Injection) create(ctx context.Context, before *unstructured.Unstructure
 	if err != nil {
 		return "", err
 	}
-	return "", i.settle(ctx, object)
+	return "", i.waitForRollout(ctx, object)
 }
 
 // transient tells an error of putting back that goes away: somebody else wrote
@@ -156,7 +156,7 @@ func unreachable(err error) bool {
 
 // left tells what is not as it was before the fault; nothing if all is. Of an
 // object that was changed twice, its first entry says how it was.
-func (i *Injection) left(ctx context.Context) ([]string, error) {
+func (i *Injection) drift(ctx context.Context) ([]string, error) {
 	var left []string
 	var done []Object
 	for _, e := range i.journal.list() {

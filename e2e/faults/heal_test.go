@@ -113,12 +113,12 @@ func TestEverythingIsPutBack(t *testing.T) {
 			t.Errorf("broken, %s is %q and not %q", name, found, wanted)
 		}
 	}
-	left, err := i.left(t.Context())
+	left, err := i.drift(t.Context())
 	if err != nil || len(left) != 4 {
 		t.Errorf("before it is mended %d of 4 are told: %v, %v", len(left), left, err)
 	}
 
-	if err := i.heal(t.Context()); err != nil {
+	if err := i.restoreAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for name, wanted := range map[string]string{"changed": "before", "deleted": "before", "fixed": "before", "new": "not there"} {
@@ -126,7 +126,7 @@ func TestEverythingIsPutBack(t *testing.T) {
 			t.Errorf("mended, %s is %q and not %q", name, found, wanted)
 		}
 	}
-	if left, err := i.left(t.Context()); err != nil || len(left) > 0 {
+	if left, err := i.drift(t.Context()); err != nil || len(left) > 0 {
 		t.Errorf("it is mended, and this is told to be left: %v, %v", left, err)
 	}
 	if wanted := []string{"break one", "break two", "mend two", "mend one"}; !slices.Equal(on.commands, wanted) {
@@ -146,7 +146,7 @@ func TestWhatIsNotPutBackIsTold(t *testing.T) {
 		i.client.Create(t.Context(), configMap("new", ""), client.FieldOwner(fieldManager))); err != nil {
 		t.Fatal(err)
 	}
-	left, err := i.left(t.Context())
+	left, err := i.drift(t.Context())
 	told := strings.Join(left, "\n")
 	for _, words := range []string{"ConfigMap changed in ml is not as it was", `"key":"before"`, "ConfigMap deleted in ml is not there again", "ConfigMap new in ml is still there"} {
 		if err != nil || !strings.Contains(told, words) {

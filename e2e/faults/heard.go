@@ -11,14 +11,14 @@ var failed = []byte("[FAILED]")
 
 // A heard notes when the suite told its first failure: what it does after that,
 // such as taking away what it made, keeps nobody waiting for the cause.
-type heard struct {
+type firstFailureWriter struct {
 	io.Writer
 	at   time.Time
 	tail []byte
 }
 
 // Write passes on what the suite prints. The mark may come in two pieces.
-func (h *heard) Write(printed []byte) (int, error) {
+func (h *firstFailureWriter) Write(printed []byte) (int, error) {
 	if h.at.IsZero() {
 		seen := append(h.tail, printed...)
 		if bytes.Contains(seen, failed) {

@@ -8,7 +8,7 @@ import (
 
 func TestTheFirstFailureIsHeardWhenItIsPrinted(t *testing.T) {
 	var log bytes.Buffer
-	h := &heard{Writer: &log}
+	h := &firstFailureWriter{Writer: &log}
 	pieces := []string{"step 1 hello •••\n", "• [FAI", "LED] [2 s", "econds]\n"}
 	for i, piece := range pieces {
 		if _, err := h.Write([]byte(piece)); err != nil {
@@ -28,7 +28,7 @@ func TestTheFirstFailureIsHeardWhenItIsPrinted(t *testing.T) {
 }
 
 func TestARunWithoutAFailureIsHeardOfNothing(t *testing.T) {
-	h := &heard{Writer: &bytes.Buffer{}}
+	h := &firstFailureWriter{Writer: &bytes.Buffer{}}
 	for range 100 {
 		if _, err := h.Write([]byte("step 1 hello ••• FAILED? no\n")); err != nil || !h.at.IsZero() {
 			t.Fatalf("a failure was heard where none was told: %v", err)

@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/ownership"
+	"gsb.test/jobset-e2e/e2e/internal/preflight"
 )
 
 // hold takes the lab for the whole catalogue, before anything in it is changed. The
 // runs of the suite that the catalogue starts carry the same id (LAB_RUN), and so
 // are not kept off. If another run takes the lab, the catalogue is interrupted.
-func (r *Run) hold(ctx context.Context, site *lab.Site) (err error) {
-	r.release, err = r.world.Hold(ctx, "lab-e2e faults", func(lost error) {
+func (r *Run) hold(ctx context.Context, site *preflight.Facts) (err error) {
+	r.release, err = ownership.Hold(ctx, r.world, "lab-e2e faults", func(lost error) {
 		fmt.Fprintf(r.Out, "\n%v: restoring what is broken, and ending\n", lost)
 		r.interrupt(lost)
 	})

@@ -103,7 +103,7 @@ func (i *Injection) act(ctx context.Context, action Action) error {
 		return i.command(ctx, *action.Node)
 	}
 	what := action.object()
-	object, err := i.touch(ctx, what)
+	object, err := i.capture(ctx, what)
 	if err != nil {
 		return err
 	}
@@ -139,12 +139,12 @@ func (i *Injection) patch(ctx context.Context, what Object, object *unstructured
 	if err := i.client.Patch(ctx, object, client.RawPatch(kind, body), client.FieldOwner(fieldManager)); err != nil {
 		return fmt.Errorf("patching %s: %w", what, err)
 	}
-	return i.settle(ctx, object)
+	return i.waitForRollout(ctx, object)
 }
 
 // touch returns an object as it is right before its action, and completes its
 // entry in the journal if plan could not.
-func (i *Injection) touch(ctx context.Context, what Object) (*unstructured.Unstructured, error) {
+func (i *Injection) capture(ctx context.Context, what Object) (*unstructured.Unstructured, error) {
 	live, err := i.read(ctx, what)
 	if err != nil {
 		return nil, err

@@ -74,10 +74,10 @@ func restored(t *testing.T, cluster client.Client, on node) {
 		t.Fatalf("the journal is %v, %v", left, err)
 	}
 	i := &Injection{client: cluster, node: on, journal: left}
-	if err := i.heal(t.Context()); err != nil {
+	if err := i.restoreAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := i.left(t.Context()); err != nil || len(left) > 0 {
+	if left, err := i.drift(t.Context()); err != nil || len(left) > 0 {
 		t.Errorf("it is restored, and this is told to be left: %v, %v", left, err)
 	}
 	if err := left.remove(t.Context()); err != nil {

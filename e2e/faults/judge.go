@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/report"
 )
 
 // The verdicts of a run that failed nothing.
@@ -17,8 +17,8 @@ const (
 // judge tells why a run of the suite on a broken lab did not catch the fault as
 // it must; nothing if it did. took is how long it took until
 // the suite told its first failure, or ended without one.
-func judge(f Fault, run lab.Verdict, took time.Duration) string {
-	by, told := told(run)
+func judge(f Fault, run report.Verdict, took time.Duration) string {
+	by, told := firstFailure(run)
 	switch {
 	case by == "":
 		return fmt.Sprintf("it was not caught: the verdict of the run is %s (%s)", run.Verdict, run.Reason)
@@ -51,7 +51,7 @@ func (r Result) after(interrupted bool, unmended error) Result {
 // told is who told first that something is wrong, and what was told: of the
 // preflight, the first wrong finding alone, so that words that stand beside it
 // for what is right do not count.
-func told(run lab.Verdict) (by, message string) {
+func firstFailure(run report.Verdict) (by, message string) {
 	switch {
 	case run.FirstFailure == nil && run.Verdict == partial:
 		return partly, run.Reason
@@ -64,7 +64,7 @@ func told(run lab.Verdict) (by, message string) {
 	}
 	for _, finding := range run.Preflight {
 		if finding.Wrong() {
-			return "preflight", fmt.Sprintf("%s: %s\nmend: %s", finding.What, finding.Says, finding.Mend)
+			return "preflight", fmt.Sprintf("%s: %s\nmend: %s", finding.Check, finding.Message, finding.Fix)
 		}
 	}
 	return "preflight", run.FirstFailure.Message

@@ -6,29 +6,30 @@ import (
 	"testing"
 	"time"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/preflight"
+	"gsb.test/jobset-e2e/e2e/internal/report"
 )
 
-var quota = Fault{Name: "quota-2", Caught: Caught{By: "preflight", Words: []string{"quota of 2", "kubectl apply"}}}
+var quota = Fault{Name: "quota-2", Caught: Expect{By: "preflight", Words: []string{"quota of 2", "kubectl apply"}}}
 
 // failedBy is a run whose first failure is by the named spec.
-func failedBy(by, message string, findings ...lab.Finding) lab.Verdict {
-	return lab.Verdict{Verdict: "failed", Preflight: findings, FirstFailure: &lab.FirstFailure{By: by, Message: message}}
+func failedBy(by, message string, findings ...preflight.Finding) report.Verdict {
+	return report.Verdict{Verdict: "failed", Preflight: findings, FirstFailure: &report.FirstFailure{By: by, Message: message}}
 }
 
-var quotaFound = lab.Finding{What: "ClusterQueue", Says: "ml has a quota of 2", Mend: "kubectl apply -f lab.yaml"}
+var quotaFound = preflight.Finding{Check: "ClusterQueue", Message: "ml has a quota of 2", Fix: "kubectl apply -f lab.yaml"}
 
 func TestAFaultThatIsToldAsItMustIsCaught(t *testing.T) {
-	right := lab.Finding{What: "node", Says: "Ready"}
+	right := preflight.Finding{Check: "node", Message: "Ready"}
 	if wrong := judge(quota, failedBy("preflight", "This is not the lab", right, quotaFound), 5*time.Second); wrong != "" {
 		t.Error(wrong)
 	}
-	step := Fault{Caught: Caught{By: "step 2", Words: []string{"no DNS server"}}}
+	step := Fault{Caught: Expect{By: "step 2", Words: []string{"no DNS server"}}}
 	if wrong := judge(step, failedBy("step 2", "Step 2 cannot be done.\nno DNS server answers"), 29*time.Second); wrong != "" {
 		t.Error(wrong)
 	}
-	version := Fault{Caught: Caught{By: "verdict", Words: []string{"v0.7.1"}}}
-	if wrong := judge(version, lab.Verdict{Verdict: "partial", Reason: "JobSet is v0.7.1"}, time.Second); wrong != "" {
+	version := Fault{Caught: Expect{By: "verdict", Words: []string{"v0.7.1"}}}
+	if wrong := judge(version, report.Verdict{Verdict: "partial", Reason: "JobSet is v0.7.1"}, time.Second); wrong != "" {
 		t.Error(wrong)
 	}
 	slow := step
@@ -40,21 +41,21 @@ func TestAFaultThatIsToldAsItMustIsCaught(t *testing.T) {
 
 func TestAFaultThatIsNotToldAsItMustFails(t *testing.T) {
 	for name, run := range map[string]struct {
-		verdict lab.Verdict
+		verdict report.Verdict
 		took    time.Duration
 		says    string
 	}{
-		"not caught": {lab.Verdict{Verdict: "passed", Reason: "every step passed"}, time.Second, "it was not caught: the verdict of the run is passed"},
-		"a partial verdict is no failure": {lab.Verdict{Verdict: "partial", Reason: "quota of 2, kubectl apply"}, time.Second,
+		"not caught": {report.Verdict{Verdict: "passed", Reason: "every step passed"}, time.Second, "it was not caught: the verdict of the run is passed"},
+		"a partial verdict is no failure": {report.Verdict{Verdict: "partial", Reason: "quota of 2, kubectl apply"}, time.Second,
 			"caught by verdict and not by preflight"},
 		"by another spec":          {failedBy("step 6", "quota of 2, kubectl apply"), time.Second, "caught by step 6 and not by preflight: quota of 2"},
-		"the suite could not run":  {lab.Verdict{Verdict: "not run", Reason: "nothing listens"}, time.Second, "caught by not run and not by preflight: nothing listens"},
-		"in other words":           {failedBy("preflight", "", lab.Finding{Says: "ml has a quota of 5", Mend: "kubectl apply"}), time.Second, `"quota of 2" is missing`},
-		"without the mend":         {failedBy("preflight", "", lab.Finding{Says: "ml has a quota of 2", Mend: "look"}), time.Second, `"kubectl apply" is missing`},
+		"the suite could not run":  {report.Verdict{Verdict: "not run", Reason: "nothing listens"}, time.Second, "caught by not run and not by preflight: nothing listens"},
+		"in other words":           {failedBy("preflight", "", preflight.Finding{Message: "ml has a quota of 5", Fix: "kubectl apply"}), time.Second, `"quota of 2" is missing`},
+		"without the mend":         {failedBy("preflight", "", preflight.Finding{Message: "ml has a quota of 2", Fix: "look"}), time.Second, `"kubectl apply" is missing`},
 		"too late":                 {failedBy("preflight", "", quotaFound), 31 * time.Second, "told too late: after 31.0 s, and it may take 30 s"},
-		"another cause told first": {failedBy("preflight", "quota of 2, kubectl apply", lab.Finding{Says: "the node is cordoned", Mend: "kubectl uncordon"}, quotaFound), time.Second, `"quota of 2" is missing in: : the node is cordoned`},
-		"words that stand beside it for what is right": {failedBy("preflight", "quota of 2, kubectl apply", lab.Finding{Says: "quota of 2, kubectl apply"},
-			lab.Finding{Says: "the node is cordoned", Mend: "kubectl uncordon"}), time.Second, "told in other words"},
+		"another cause told first": {failedBy("preflight", "quota of 2, kubectl apply", preflight.Finding{Message: "the node is cordoned", Fix: "kubectl uncordon"}, quotaFound), time.Second, `"quota of 2" is missing in: : the node is cordoned`},
+		"words that stand beside it for what is right": {failedBy("preflight", "quota of 2, kubectl apply", preflight.Finding{Message: "quota of 2, kubectl apply"},
+			preflight.Finding{Message: "the node is cordoned", Fix: "kubectl uncordon"}), time.Second, "told in other words"},
 	} {
 		if wrong := judge(quota, run.verdict, run.took); !strings.Contains(wrong, run.says) {
 			t.Errorf("%s: %q is not in %q", name, run.says, wrong)

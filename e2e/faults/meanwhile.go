@@ -7,7 +7,7 @@ import (
 )
 
 // A meanwhile is what is done to the lab while the suite runs.
-type meanwhile struct {
+type background struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 	began  time.Time
@@ -15,9 +15,9 @@ type meanwhile struct {
 }
 
 // begin starts the actions; end gives up on what is not done by then.
-func begin(ctx context.Context, injection *Injection, actions []Action) *meanwhile {
+func begin(ctx context.Context, injection *Injection, actions []Action) *background {
 	ctx, cancel := context.WithCancel(ctx)
-	m := &meanwhile{cancel: cancel, ended: make(chan struct{})}
+	m := &background{cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(m.ended)
 		for _, action := range actions {
@@ -33,7 +33,7 @@ func begin(ctx context.Context, injection *Injection, actions []Action) *meanwhi
 }
 
 // end returns when something was first done to the lab, or why not all was.
-func (m *meanwhile) end() (time.Time, error) {
+func (m *background) end() (time.Time, error) {
 	m.cancel()
 	<-m.ended
 	return m.began, m.err

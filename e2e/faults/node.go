@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/fixtures"
 )
 
@@ -34,14 +34,14 @@ const (
 // scheduler, so that it comes up in a broken lab too.
 type shell struct {
 	execer
-	world *lab.World
+	world *cluster.Cluster
 	runID string
 	pod   *corev1.Pod
 }
 
 // openShell starts the pod and waits until it runs. adopt takes one that still
 // runs: what an earlier run broke may keep a new one from starting.
-func openShell(ctx context.Context, world *lab.World, run string, adopt bool) (*shell, error) {
+func openShell(ctx context.Context, world *cluster.Cluster, run string, adopt bool) (*shell, error) {
 	s := &shell{world: world, runID: run}
 	s.execer = s.exec
 	if adopt {

@@ -50,7 +50,7 @@ func TestAProofMustSeeTheFault(t *testing.T) {
 	if err := made(t.Context(), i, fault("prove")); err != nil {
 		t.Fatal(err)
 	}
-	if err := i.heal(t.Context()); err == nil || !strings.Contains(err.Error(), "the node is not restored: it is broken") || !strings.Contains(err.Error(), "by hand") {
+	if err := i.restoreAll(t.Context()); err == nil || !strings.Contains(err.Error(), "the node is not restored: it is broken") || !strings.Contains(err.Error(), "by hand") {
 		t.Errorf("an undo that undoes nothing gave %v", err)
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/ownership"
+	"gsb.test/jobset-e2e/e2e/internal/preflight"
 )
 
 const (
@@ -31,8 +33,8 @@ func (r *Run) removeShells(ctx context.Context) error {
 // Restore restores what an earlier run broke and left, by its journal alone. The
 // journal stays unless all of it is restored and proven.
 func (r *Run) Restore(ctx context.Context) (err error) {
-	lab.SetWaits()
-	if r.world, err = lab.Connect(r.Settings); err != nil {
+	cluster.SetWaits()
+	if r.world, err = cluster.Connect(r.Settings); err != nil {
 		return err
 	}
 	ctx, r.interrupt = context.WithCancelCause(ctx)
@@ -68,8 +70,8 @@ func (r *Run) Restore(ctx context.Context) (err error) {
 // holdToRestore takes the lab, if need be once the Lease of a run that was killed has
 // run out. A run that goes on renews its Lease, and is not disturbed.
 func (r *Run) holdToRestore(ctx context.Context) error {
-	err := r.hold(ctx, &lab.Site{})
-	var occupied *lab.Occupied
+	err := r.hold(ctx, &preflight.Facts{})
+	var occupied *ownership.Occupied
 	if !errors.As(err, &occupied) {
 		return err
 	}
@@ -80,7 +82,7 @@ func (r *Run) holdToRestore(ctx context.Context) error {
 		return ctx.Err()
 	case <-time.After(time.Until(occupied.Until) + time.Second):
 	}
-	return r.hold(ctx, &lab.Site{})
+	return r.hold(ctx, &preflight.Facts{})
 }
 
 // NotRestored is an error of a restore that began.
@@ -104,11 +106,11 @@ func (r *Run) restore(ctx context.Context, left *journal) (err error) {
 	// The proof is that of the run which broke the lab: to any other, its journal is a finding.
 	settings := r.Settings
 	settings.Run = left.run
-	world, err := lab.Connect(settings)
+	world, err := cluster.Connect(settings)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(injection.heal(ctx), world.Freshen(ctx)); err != nil {
+	if err := errors.Join(injection.restoreAll(ctx), ownership.CleanUpPreviousRun(ctx, world)); err != nil {
 		return err
 	}
 	if err := r.prove(ctx, world, injection); err != nil {

@@ -9,18 +9,21 @@ import (
 	"slices"
 	"time"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/ownership"
+	"gsb.test/jobset-e2e/e2e/internal/preflight"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
 // healsWithin bounds the mending of one fault, after an interrupt too: whoever
 // made the lab may remove it not much later.
-const healsWithin = 80 * time.Second
+const repairsWithin = 80 * time.Second
 
 // A Run is a run of the catalogue, or of a part of it, on one standing lab.
 type Run struct {
 	// Settings say which lab, and where the reports go: faults.json, and below
 	// faults/ a folder for each fault with all that the suite left of it.
-	Settings lab.Settings
+	Settings settings.Settings
 	// Holder says in words who runs: program, user, host, process.
 	Holder string
 	// Program is the suite as a lab author runs it.
@@ -32,13 +35,13 @@ type Run struct {
 	// Out is where progress and the table are printed.
 	Out io.Writer
 
-	world *lab.World
+	world *cluster.Cluster
 	shell *shell
 	// release lets other runs have the lab again; interrupt ends the catalogue.
 	release   func(context.Context) error
 	interrupt context.CancelCauseFunc
 	// empty is what there is in the lab's namespace while nothing is broken.
-	empty []string
+	baseline []string
 }
 
 // Do breaks the lab in every way, and returns how many faults were not caught
@@ -61,7 +64,7 @@ func (r *Run) Do(ctx context.Context) (failed int, err error) {
 		fmt.Fprintf(r.Out, "%2d/%d %s: %s\n", i+1, len(r.Faults), fault.Name, fault.Title)
 		result, mended := r.one(ctx, fault)
 		results = append(results, result)
-		r.tell(result, mended)
+		r.print(result, mended)
 		if result.Wrong != "" {
 			failed++
 		}
@@ -86,13 +89,13 @@ func (r *Run) Do(ctx context.Context) (failed int, err error) {
 
 // begin makes sure that what is to be broken is the lab, and whole.
 func (r *Run) begin(ctx context.Context) error {
-	lab.SetWaits()
-	world, err := lab.Connect(r.Settings)
+	cluster.SetWaits()
+	world, err := cluster.Connect(r.Settings)
 	if err != nil {
 		return err
 	}
 	r.world = world
-	site := world.Survey(ctx)
+	site := preflight.Collect(ctx, world)
 	if site.Unreachable == nil {
 		// Before the preflight: whatever is wrong could be the doing of a fault that is left.
 		left, err := readJournal(ctx, world.Client())
@@ -103,7 +106,7 @@ func (r *Run) begin(ctx context.Context) error {
 			return left.refusal()
 		}
 	}
-	if wrong := lab.WrongWorld(lab.Preflight(site, world.Pins)); wrong != "" {
+	if wrong := preflight.Blocking(preflight.Judge(site, world.Pins)); wrong != "" {
 		return fmt.Errorf("only a whole lab can be broken. %s", wrong)
 	}
 	if err := r.hold(ctx, site); err != nil {
@@ -112,10 +115,10 @@ func (r *Run) begin(ctx context.Context) error {
 	if err := r.removeShells(ctx); err != nil {
 		return err
 	}
-	if err := world.Freshen(ctx); err != nil {
+	if err := ownership.CleanUpPreviousRun(ctx, world); err != nil {
 		return err
 	}
-	if r.empty, err = world.Inventory(ctx); err != nil {
+	if r.baseline, err = world.Inventory(ctx); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(r.Faults, Fault.onNode) {
@@ -139,9 +142,9 @@ func (r *Run) one(ctx context.Context, fault Fault) (result Result, mended bool)
 
 	// Whatever happened, and however it was ended, the lab is mended.
 	began := time.Now()
-	healing, cancel := context.WithTimeout(context.WithoutCancel(ctx), healsWithin)
+	healing, cancel := context.WithTimeout(context.WithoutCancel(ctx), repairsWithin)
 	defer cancel()
-	err := r.mend(healing, injection, folder)
+	err := r.repair(healing, injection, folder)
 	result.HealedIn = time.Since(began).Seconds()
 	return result.after(ctx.Err() != nil, err), err == nil
 }
@@ -169,7 +172,7 @@ func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injecti
 	}
 	r.letWebhooksAnswer(ctx, injection)
 	meanwhile := begin(ctx, injection, fault.During)
-	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.Settings.Run}.run(ctx, folder, fault.Step)
+	run, err := runner{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.Settings.Run}.run(ctx, folder, fault.Step)
 	made, undone := meanwhile.end()
 	if err != nil {
 		result.Wrong = err.Error()
@@ -179,7 +182,7 @@ func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injecti
 	if !made.IsZero() {
 		took = run.told.Sub(made)
 	}
-	result.CaughtBy, result.Message = told(run.verdict)
+	result.CaughtBy, result.Message = firstFailure(run.verdict)
 	result.Seconds = took.Seconds()
 	result.Wrong = judge(fault, run.verdict, took)
 	if undone != nil && result.Wrong != "" {
@@ -196,7 +199,7 @@ func (r *Run) walk(ctx context.Context) Result {
 		result.Wrong = err.Error()
 		return result
 	}
-	run, err := suite{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.Settings.Run}.run(ctx, folder, "")
+	run, err := runner{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.Settings.Run}.run(ctx, folder, "")
 	result.Seconds = run.told.Sub(run.began).Seconds()
 	result.CaughtBy, result.Message = run.verdict.Verdict, run.verdict.Reason
 	switch {
@@ -205,19 +208,19 @@ func (r *Run) walk(ctx context.Context) Result {
 	case run.verdict.Verdict != passed && run.verdict.Verdict != partial:
 		result.Wrong = "the mended lab is not whole: " + run.verdict.Reason
 	}
-	mending, cancel := context.WithTimeout(context.WithoutCancel(ctx), healsWithin)
+	mending, cancel := context.WithTimeout(context.WithoutCancel(ctx), repairsWithin)
 	defer cancel()
 	began := time.Now()
-	err = r.mend(mending, r.injection(nil), folder)
+	err = r.repair(mending, r.injection(nil), folder)
 	result.HealedIn = time.Since(began).Seconds()
 	if err != nil {
 		result.Wrong = joined(result.Wrong, err.Error())
 	}
-	r.tell(result, err == nil)
+	r.print(result, err == nil)
 	return result
 }
 
-func (r *Run) tell(result Result, mended bool) {
+func (r *Run) print(result Result, mended bool) {
 	if result.Wrong != "" {
 		fmt.Fprintf(r.Out, "      ✗ %s\n", result.Wrong)
 	} else {

@@ -11,7 +11,8 @@ import (
 	"runtime"
 	"time"
 
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 )
 
 // A suite is the program as a lab author runs it: what is judged is what they see.
-type suite struct {
+type runner struct {
 	program    string
 	kubeconfig string
 	runID      string // the id of the run that starts it
@@ -31,13 +32,13 @@ type suite struct {
 // An outcome is what a run of the suite left for programs to read, when it was
 // begun, and when it told its first failure, or ended without one.
 type outcome struct {
-	verdict     lab.Verdict
+	verdict     report.Verdict
 	began, told time.Time
 }
 
 // run walks one step, or all where none is named, in a folder of its own. That
 // the walk fails is no error.
-func (s suite) run(ctx context.Context, folder, step string) (out outcome, err error) {
+func (s runner) run(ctx context.Context, folder, step string) (out outcome, err error) {
 	log, err := os.Create(filepath.Join(folder, "run.log"))
 	if err != nil {
 		return out, fmt.Errorf("making a log of the run: %w", err)
@@ -49,8 +50,8 @@ func (s suite) run(ctx context.Context, folder, step string) (out outcome, err e
 		"--reports", folder, "--workdir", workDir(folder),
 		"--keep") // what the walk left is taken away once the lab is mended; a broken one may not let go of it
 	// LAB_STEP may be set for the one who runs the catalogue.
-	command.Env = append(command.Environ(), "LAB_STEP=", lab.RunVariable+"="+s.runID)
-	listener := &heard{Writer: log}
+	command.Env = append(command.Environ(), "LAB_STEP=", settings.RunVariable+"="+s.runID)
+	listener := &firstFailureWriter{Writer: log}
 	command.Stdout, command.Stderr = listener, listener
 	// A process group of its own: an interrupt from the keyboard reaches it once, from here.
 	command.SysProcAttr = childAttributes()

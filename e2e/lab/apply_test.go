@@ -7,17 +7,21 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/labtest"
+	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
 // An interrupt that comes while the API server makes a JobSet must not leave it to
 // be made after the cleanup has looked what there is.
 func TestAnInterruptDoesNotCutAnApplyOff(t *testing.T) {
-	api := newFakeAPI(t)
+	api := labtest.NewFakeAPI(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	applied := false
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPatch {
-			api.serve(w, r)
+			api.Serve(w, r)
 			return
 		}
 		interrupt()
@@ -31,11 +35,11 @@ func TestAnInterruptDoesNotCutAnApplyOff(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(object)
 	}))
 	defer slow.Close()
-	world, err := Connect(Settings{Kubeconfig: kubeconfigOf(t, slow.URL)})
+	world, err := cluster.Connect(settings.Settings{Kubeconfig: labtest.KubeconfigOf(t, slow.URL)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := world.fixture("steps/hello.yaml")
+	content, err := world.Fixture("steps/hello.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

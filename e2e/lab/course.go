@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/text"
 )
 
 // A Course is the lab: its steps in order, and the mistakes that learners make in them.
@@ -52,7 +55,7 @@ func (c Course) Plan(wanted string) (Plan, error) {
 	at := slices.IndexFunc(c.Steps, func(s Step) bool { return s.Name == wanted || strconv.Itoa(s.Number) == wanted })
 	if at < 0 {
 		return Plan{}, fmt.Errorf("STEP=%s is none of the lab's steps. They are:\n%s\n"+
-			"Give one number or one name, such as STEP=4 or STEP=fragile, or leave STEP out for all", wanted, indent(Listing(c.Steps), "  "))
+			"Give one number or one name, such as STEP=4 or STEP=fragile, or leave STEP out for all", wanted, text.Indent(Listing(c.Steps), "  "))
 	}
 	plan := Plan{Course: c, Asked: []Step{c.Steps[at]}}
 	for _, step := range c.Steps {
@@ -74,16 +77,16 @@ func (c Course) needed(step Step, number int) bool {
 }
 
 // Items are the steps and the mistakes as a report lists them.
-func (p Plan) Items() Items {
-	items := Items{Whole: p.Whole}
+func (p Plan) Items() report.Items {
+	items := report.Items{Whole: p.Whole}
 	for _, step := range p.Steps {
-		item := Item{Label: fmt.Sprintf("%s%d", stepLabel, step.Number), Number: step.Number, Name: step.Name, Title: step.Title}
+		item := report.Item{Label: fmt.Sprintf("%s%d", report.StepLabel, step.Number), Number: step.Number, Name: step.Name, Title: step.Title}
 		item.Asked, item.First = holds(p.Asked, step.Number), holds(p.First, step.Number)
 		items.Steps = append(items.Steps, item)
 	}
 	if p.Whole {
 		for _, mistake := range p.Mistakes {
-			items.Mistakes = append(items.Mistakes, Item{Label: mistakeLabel + mistake.Name, Number: mistake.Step, Name: mistake.Name, Title: mistake.Tells})
+			items.Mistakes = append(items.Mistakes, report.Item{Label: report.MistakeLabel + mistake.Name, Number: mistake.Step, Name: mistake.Name, Title: mistake.Symptom})
 		}
 	}
 	return items
@@ -95,5 +98,5 @@ func Listing(steps []Step) string {
 	for _, step := range steps {
 		rows = append(rows, []string{strconv.Itoa(step.Number), step.Name, step.Title})
 	}
-	return columns(rows)
+	return text.Columns(rows)
 }

@@ -11,45 +11,42 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/files"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/text"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 // logLines bounds each log in the evidence.
 const logLines = 2000
 
-// ClearEvidence removes what earlier runs left, and no other evidence: what made
-// the lab may keep its own beside it.
-func (w *World) ClearEvidence() error {
-	return w.Settings.removeReports(append(w.Settings.evidenceNames(), "snapshots", "files")...)
-}
-
-// preflightFolder is where the evidence of a wrong world lies.
-const preflightFolder = "preflight"
-
 // GatherPreflight leaves behind what explains a wrong world.
-func (w *World) GatherPreflight(ctx context.Context, message string) {
-	w.Gather(ctx, preflightFolder, message)
+func GatherPreflight(ctx context.Context, w *cluster.Cluster, message string) {
+	Gather(ctx, w, report.PreflightFolder, message)
 }
 
 // Gather leaves behind what explains a failure, in one directory below the
 // evidence: the message, the snapshot, the timeline, events, the objects, the
 // logs of the namespace's pods and of both controllers, and the node. It gathers
 // what it can; what it could not lies in missing.txt.
-func (w *World) Gather(ctx context.Context, folder, message string) {
+func Gather(ctx context.Context, w *cluster.Cluster, folder, message string) {
 	e := evidence{directory: filepath.Join(w.Settings.EvidenceDir(), folder)}
 	e.write("failure.txt", []byte(message+"\n"))
-	snapshot, err := w.Look(ctx)
+	seen, err := w.Look(ctx)
 	e.missing("the snapshot", err)
-	if snapshot != nil {
-		content, err := snapshot.YAML()
+	if seen != nil {
+		content, err := seen.YAML()
 		e.missing("the snapshot", err)
 		e.write("snapshot.yaml", content)
-		e.write("timeline.txt", []byte(columns(snapshot.Seen.Timeline(func(Sighting) bool { return true }))+"\n"))
-		e.write("events.txt", []byte(columns(eventRows(snapshot.Events))+"\n"))
-		for i := range snapshot.Pods {
-			e.log(ctx, w, &snapshot.Pods[i], "pods")
+		e.write("timeline.txt", []byte(text.Columns(seen.Seen.Timeline(func(snapshot.ObjectHistory) bool { return true }))+"\n"))
+		e.write("events.txt", []byte(text.Columns(eventRows(seen.Events))+"\n"))
+		for i := range seen.Pods {
+			e.log(ctx, w, &seen.Pods[i], "pods")
 		}
 	}
-	for _, manager := range w.managers(ctx) {
+	for _, manager := range managers(ctx, w) {
 		e.managerLogs(ctx, w, manager)
 	}
 	e.objects(ctx, w, "nodes.yaml", &corev1.NodeList{})
@@ -71,7 +68,7 @@ func (e *evidence) write(name string, content []byte) {
 	path := filepath.Join(e.directory, name)
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = replaceFile(path, content)
+		err = files.ReplaceFile(path, content)
 	}
 	e.missing(name, err)
 }
@@ -84,7 +81,7 @@ func (e *evidence) missing(what string, err error) {
 
 // log keeps the end of the log of each of a pod's containers, and of the run
 // before if the container was restarted.
-func (e *evidence) log(ctx context.Context, w *World, pod *corev1.Pod, folder string) {
+func (e *evidence) log(ctx context.Context, w *cluster.Cluster, pod *corev1.Pod, folder string) {
 	for _, status := range pod.Status.ContainerStatuses {
 		for _, previous := range []bool{false, true} {
 			if previous && status.RestartCount == 0 || status.ContainerID == "" {
@@ -94,9 +91,9 @@ func (e *evidence) log(ctx context.Context, w *World, pod *corev1.Pod, folder st
 			if previous {
 				name = filepath.Join(folder, pod.Name+"-"+status.Name+"-before.log")
 			}
-			within, cancel := brief(ctx)
+			within, cancel := cluster.Brief(ctx)
 			lines := int64(logLines)
-			content, err := w.clients.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name,
+			content, err := w.Clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name,
 				&corev1.PodLogOptions{Container: status.Name, Previous: previous, TailLines: &lines}).DoRaw(within)
 			cancel()
 			e.missing(name, err)
@@ -105,22 +102,22 @@ func (e *evidence) log(ctx context.Context, w *World, pod *corev1.Pod, folder st
 	}
 }
 
-func (e *evidence) managerLogs(ctx context.Context, w *World, manager Manager) {
+func (e *evidence) managerLogs(ctx context.Context, w *cluster.Cluster, manager cluster.Manager) {
 	namespace, _, _ := strings.Cut(manager.Deployment, "/")
-	within, cancel := brief(ctx)
+	within, cancel := cluster.Brief(ctx)
 	defer cancel()
 	var pods corev1.PodList
-	err := w.client.List(within, &pods, client.InNamespace(namespace), client.MatchingLabels(manager.selector))
+	err := w.API.List(within, &pods, client.InNamespace(namespace), client.MatchingLabels(manager.Selector))
 	e.missing("the pods of "+manager.Deployment, err)
 	for i := range pods.Items {
 		e.log(ctx, w, &pods.Items[i], "controllers")
 	}
 }
 
-func (e *evidence) objects(ctx context.Context, w *World, name string, list client.ObjectList) {
-	within, cancel := brief(ctx)
+func (e *evidence) objects(ctx context.Context, w *cluster.Cluster, name string, list client.ObjectList) {
+	within, cancel := cluster.Brief(ctx)
 	defer cancel()
-	err := w.client.List(within, list)
+	err := w.API.List(within, list)
 	var content []byte
 	if err == nil {
 		content, err = yaml.Marshal(list)
@@ -130,23 +127,23 @@ func (e *evidence) objects(ctx context.Context, w *World, name string, list clie
 }
 
 // managers finds the Deployments of both controllers, as far as they exist.
-func (w *World) managers(ctx context.Context) []Manager {
-	within, cancel := brief(ctx)
+func managers(ctx context.Context, w *cluster.Cluster) []cluster.Manager {
+	within, cancel := cluster.Brief(ctx)
 	defer cancel()
 	var deployments appsv1.DeploymentList
-	if err := w.client.List(within, &deployments); err != nil {
+	if err := w.API.List(within, &deployments); err != nil {
 		return nil
 	}
-	var managers []Manager
+	var managers []cluster.Manager
 	for _, image := range []string{"jobset", "kueue"} {
-		if manager := findManager(deployments.Items, image); manager.Deployment != "" {
+		if manager := cluster.FindManager(deployments.Items, image); manager.Deployment != "" {
 			managers = append(managers, manager)
 		}
 	}
 	return managers
 }
 
-func eventRows(events []Event) [][]string {
+func eventRows(events []snapshot.Event) [][]string {
 	var rows [][]string
 	for _, event := range events {
 		rows = append(rows, []string{fmt.Sprintf("%+.1fs", event.At), event.Type, event.Reason, event.Object, event.Message})

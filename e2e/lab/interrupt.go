@@ -10,14 +10,18 @@ import (
 	"time"
 
 	"github.com/onsi/ginkgo/v2"
+
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/ownership"
+	"gsb.test/jobset-e2e/e2e/internal/text"
 )
 
 // HeedInterrupts takes Ctrl-C, SIGTERM and SIGHUP over from Ginkgo, which would print the
 // stack of every goroutine to a person who only wants to stop. The first one ends
 // the running spec, its cleanup and the reports still to come; a second one ends
 // the program. It is called once the suite runs; stop gives up listening.
-func (w *World) HeedInterrupts() (stop func()) {
-	w.running, w.interrupt = context.WithCancelCause(context.Background())
+func HandleSignals(w *cluster.Cluster) (stop func()) {
+	w.Running, w.Interrupt = context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	heeded := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 	if signal.Ignored(syscall.SIGHUP) { // nohup: the run goes on without its terminal
@@ -33,11 +37,11 @@ func (w *World) HeedInterrupts() (stop func()) {
 				return
 			case got := <-signals:
 				if heard > 0 {
-					fmt.Fprintf(os.Stderr, "\nInterrupted again: ended at once, and nothing more was cleaned up. Of what the walk made in the lab:\n%s\n", w.howToRemove())
+					fmt.Fprintf(os.Stderr, "\nInterrupted again: ended at once, and nothing more was cleaned up. Of what the walk made in the lab:\n%s\n", ownership.HowToRemove(w))
 					os.Exit(1)
 				}
 				fmt.Fprintf(os.Stderr, "\nInterrupted (%s): ending. Once more ends at once, without cleaning up.\n", got)
-				w.interrupt(context.Canceled)
+				w.Interrupt(context.Canceled)
 			}
 		}
 	}()
@@ -47,52 +51,39 @@ func (w *World) HeedInterrupts() (stop func()) {
 	}
 }
 
-// Interrupted tells whether somebody wants the run to end.
-func (w *World) Interrupted() bool { return w.running != nil && w.running.Err() != nil }
-
 // Lose ends the run because another one has the lab now.
-func (w *World) Lose(cause error) {
+func Lose(w *cluster.Cluster, cause error) {
 	fmt.Fprintf(os.Stderr, "\n%v: ending.\n", cause)
-	w.interrupt(cause)
+	w.Interrupt(cause)
 }
 
 // EndIfInterrupted ends the suite if somebody wants it to. during says, to end a
 // sentence with, what was being done.
-func (w *World) EndIfInterrupted(during string) {
+func AbortIfInterrupted(w *cluster.Cluster, during string) {
 	ginkgo.GinkgoHelper()
 	if !w.Interrupted() {
 		return
 	}
-	if cause := context.Cause(w.running); errors.Is(cause, errLost) {
+	if cause := context.Cause(w.Running); errors.Is(cause, ownership.ErrLost) {
 		ginkgo.AbortSuite(fmt.Sprintf("%v. It ended %s", cause, during))
 	}
-	ginkgo.AbortSuite(Visible("The run was interrupted " + during))
-}
-
-// Heeding returns the context of a spec, which ends with an interrupt too.
-func (w *World) Heeding(spec context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(spec)
-	stop := context.AfterFunc(w.running, cancel)
-	return ctx, func() {
-		stop()
-		cancel()
-	}
+	ginkgo.AbortSuite(text.Visible("The run was interrupted " + during))
 }
 
 // Ending returns the context in which what a run made is cleaned up. After an
 // interrupt a person waits for the end: where the API server does not answer, nothing
 // is cleaned up that goes through it, and what is left is told.
-func (w *World) Ending(spec context.Context) (context.Context, context.CancelFunc) {
+func Ending(w *cluster.Cluster, spec context.Context) (context.Context, context.CancelFunc) {
 	if !w.Interrupted() {
 		return spec, func() {}
 	}
-	w.lastQuestion.Do(func() {
+	w.LastQuestion.Do(func() {
 		ctx, cancel := context.WithTimeout(spec, lastWord)
 		defer cancel()
-		_, _, err := w.jobSets(ctx)
-		w.deaf = err != nil
+		_, _, err := ownership.JobSets(ctx, w)
+		w.Deaf = err != nil
 	})
-	if w.deaf {
+	if w.Deaf {
 		return context.WithTimeout(spec, lastWord/4)
 	}
 	return spec, func() {}

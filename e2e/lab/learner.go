@@ -10,16 +10,24 @@ import (
 	"github.com/onsi/ginkgo/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"gsb.test/jobset-e2e/e2e/internal/blockers"
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/ownership"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/text"
+	"gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 // A Learner does what the lab text tells a learner to do. Each deed fails the
 // running spec itself, with the story of what was there.
 type Learner struct {
-	world *World
+	world *cluster.Cluster
 	// story is what a failure's story begins with: which step or mistake this
 	// is, and what it is about.
-	story  func(failure Failure, snapshot *Snapshot) Story
-	folder string // the fixtures that its manifests are in
+	failureReport func(failure report.Failure, snapshot *snapshot.Snapshot) report.FailureReport
+	folder        string // the fixtures that its manifests are in
 	// evidence is where the rest of a failure's story lies.
 	evidence string
 }
@@ -28,8 +36,8 @@ type Learner struct {
 func (me *Learner) Save(manifest string) {
 	ginkgo.GinkgoHelper()
 	content := me.manifest(manifest)
-	if err := me.world.writeFile(manifest, content); err != nil {
-		me.fail(notDone, outcome{refusals: []*Refusal{because(WorkDirUnwritable, err.Error())}})
+	if err := ownership.WriteFile(me.world, manifest, content); err != nil {
+		me.fail(report.NotDone, outcome{mismatches: []*matchers.Mismatch{report.Because(report.WorkDirUnwritable, err.Error())}})
 	}
 }
 
@@ -39,10 +47,10 @@ func (me *Learner) Apply(ctx context.Context, manifest string) {
 	err := me.apply(ctx, manifest, me.manifest(manifest))
 	switch {
 	case err == nil:
-	case lostOnTheWay(err):
-		me.refused(notDone, because(ApplyFailed, fmt.Sprintf("kubectl apply -f %s did not reach its end: %v", manifest, err)), me.world.glance(ctx))
+	case cluster.LostOnTheWay(err):
+		me.failWith(report.NotDone, report.Because(report.ApplyFailed, fmt.Sprintf("kubectl apply -f %s did not reach its end: %v", manifest, err)), readOnce(ctx, me.world))
 	default:
-		me.refused(notDone, because(ApplyRefused, fmt.Sprintf("kubectl apply -f %s was refused by the cluster: %v", manifest, err)), me.world.glance(ctx))
+		me.failWith(report.NotDone, report.Because(report.ApplyRefused, fmt.Sprintf("kubectl apply -f %s was refused by the cluster: %v", manifest, err)), readOnce(ctx, me.world))
 	}
 }
 
@@ -51,29 +59,29 @@ func (me *Learner) apply(ctx context.Context, name string, content []byte) error
 	ginkgo.GinkgoHelper()
 	var object unstructured.Unstructured
 	if err := yaml.Unmarshal(content, &object.Object); err != nil {
-		me.refused(notDone, because(FixtureUnreadable, fmt.Sprintf("the fixture %s is not YAML: %v", name, err)), outcome{})
+		me.failWith(report.NotDone, report.Because(report.FixtureUnreadable, fmt.Sprintf("the fixture %s is not YAML: %v", name, err)), outcome{})
 	}
-	return me.world.persist(ctx, func(within context.Context) error {
+	return me.world.Persist(ctx, func(within context.Context) error {
 		// An interrupt does not cut a request off: the API server might make the JobSet
 		// all the same, after the cleanup has looked what there is.
-		uncut, cancel := brief(context.WithoutCancel(within))
+		uncut, cancel := cluster.Brief(context.WithoutCancel(within))
 		defer cancel()
-		return me.world.applyMarked(uncut, object.DeepCopy())
+		return ownership.ApplyMarked(uncut, me.world, object.DeepCopy())
 	})
 }
 
 // WaitUntil waits until every matcher holds of the JobSet.
-func (me *Learner) WaitUntil(ctx context.Context, jobSet string, matchers ...Matcher[JobSet]) {
+func (me *Learner) WaitUntil(ctx context.Context, jobSet string, ms ...matchers.Matcher[snapshot.JobSet]) {
 	ginkgo.GinkgoHelper()
-	end := me.world.await(ctx, []string{jobSet}, func(s *Snapshot) []*Refusal {
-		c := &Check{}
-		for _, matcher := range matchers {
-			Expect(c, s.JobSet(jobSet), matcher)
+	end := poll(ctx, me.world, []string{jobSet}, func(s *snapshot.Snapshot) []*matchers.Mismatch {
+		c := &matchers.Check{}
+		for _, matcher := range ms {
+			matchers.Expect(c, s.JobSet(jobSet), matcher)
 		}
-		return c.Refusals
+		return c.Mismatches
 	})
-	if !end.held {
-		me.fail(notDone, end)
+	if !end.met {
+		me.fail(report.NotDone, end)
 	}
 }
 
@@ -84,8 +92,8 @@ func (me *Learner) WaitUntil(ctx context.Context, jobSet string, matchers ...Mat
 func (me *Learner) Exec(ctx context.Context, jobSet, role string, index int, command ...string) string {
 	ginkgo.GinkgoHelper()
 	out, end := me.exec(ctx, jobSet, role, index, command)
-	if !end.held {
-		me.fail(notDone, end)
+	if !end.met {
+		me.fail(report.NotDone, end)
 	}
 	return out
 }
@@ -93,64 +101,64 @@ func (me *Learner) Exec(ctx context.Context, jobSet, role string, index int, com
 // Ask runs a command like Exec, again and again until what it prints stands the
 // judgement, and returns that. The exit status is not judged: busybox's nslookup
 // exits 1 where one of two questions has no answer.
-func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stands func(*Snapshot) Matcher[File], command ...string) string {
+func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stands func(*snapshot.Snapshot) matchers.Matcher[snapshot.File], command ...string) string {
 	ginkgo.GinkgoHelper()
 	var out string
-	end := me.world.await(ctx, []string{jobSet}, func(s *Snapshot) []*Refusal {
+	end := poll(ctx, me.world, []string{jobSet}, func(s *snapshot.Snapshot) []*matchers.Mismatch {
 		pod := s.JobSet(jobSet).PodAt(role, index)
-		if r := pod.absent(); r != nil {
-			return []*Refusal{r}
+		if r := matchers.MissingPod(pod); r != nil {
+			return []*matchers.Mismatch{r}
 		}
-		within, cancel := brief(ctx)
+		within, cancel := cluster.Brief(ctx)
 		defer cancel()
 		var err error
-		out, err = me.world.exec(within, pod.live, command...)
-		if unanswered(out, err) {
+		out, err = me.world.Exec(within, pod.Live, command...)
+		if blockers.Unanswered(out, err) {
 			s.Unanswered = fmt.Sprintf("no DNS server answers pod %s: what it asks, or the answer, is dropped on the way, "+
-				"or kube-dns has no ready endpoint", pod.live.Name)
-		} else if err != nil && !ranAndFailed(err) {
-			return []*Refusal{because(CommandFailed, err.Error())}
+				"or kube-dns has no ready endpoint", pod.Live.Name)
+		} else if err != nil && !cluster.RanAndFailed(err) {
+			return []*matchers.Mismatch{report.Because(report.CommandFailed, err.Error())}
 		}
-		answer := File{Name: "what it printed", Text: plain(out), Written: true}
-		c := &Check{}
-		Expect(c, answer, stands(s))
-		return c.Refusals
+		answer := snapshot.File{Name: "what it printed", Text: snapshot.Plain(out), Written: true}
+		c := &matchers.Check{}
+		matchers.Expect(c, answer, stands(s))
+		return c.Mismatches
 	})
-	if !end.held {
-		me.fail(notDone, end)
+	if !end.met {
+		me.fail(report.NotDone, end)
 	}
 	return out
 }
 
 func (me *Learner) exec(ctx context.Context, jobSet, role string, index int, command []string) (string, outcome) {
-	end := me.world.see(ctx)
+	end := see(ctx, me.world)
 	if end.last == nil {
 		return "", end
 	}
 	pod := end.last.JobSet(jobSet).PodAt(role, index)
-	if r := pod.absent(); r != nil {
-		end.refusals = []*Refusal{r}
+	if r := matchers.MissingPod(pod); r != nil {
+		end.mismatches = []*matchers.Mismatch{r}
 		return "", end
 	}
 	var out string
-	err := me.world.persist(ctx, func(within context.Context) (err error) {
-		out, err = me.world.exec(within, pod.live, command...)
+	err := me.world.Persist(ctx, func(within context.Context) (err error) {
+		out, err = me.world.Exec(within, pod.Live, command...)
 		return err
 	})
 	if err != nil {
-		end.refusals = []*Refusal{because(CommandFailed, err.Error())}
+		end.mismatches = []*matchers.Mismatch{report.Because(report.CommandFailed, err.Error())}
 		return out, end
 	}
-	end.held = true
+	end.met = true
 	return out, end
 }
 
 // Look reads the lab as kubectl get does.
-func (me *Learner) Look(ctx context.Context) *Snapshot {
+func (me *Learner) Look(ctx context.Context) *snapshot.Snapshot {
 	ginkgo.GinkgoHelper()
-	end := me.world.see(ctx)
+	end := see(ctx, me.world)
 	if end.last == nil {
-		me.fail(notDone, end)
+		me.fail(report.NotDone, end)
 	}
 	return end.last
 }
@@ -166,8 +174,8 @@ func (me *Learner) Write(name, format string, values ...any) {
 	ginkgo.GinkgoHelper()
 	var content bytes.Buffer
 	fmt.Fprintf(&content, format, values...)
-	if err := me.world.writeFile(name, content.Bytes()); err != nil {
-		me.fail(notDone, outcome{refusals: []*Refusal{because(WorkDirUnwritable, err.Error())}})
+	if err := ownership.WriteFile(me.world, name, content.Bytes()); err != nil {
+		me.fail(report.NotDone, outcome{mismatches: []*matchers.Mismatch{report.Because(report.WorkDirUnwritable, err.Error())}})
 	}
 }
 
@@ -176,7 +184,7 @@ func (me *Learner) WriteJSON(name string, value any) {
 	ginkgo.GinkgoHelper()
 	content, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
-		me.refused(notDone, because(FixtureUnreadable, fmt.Sprintf("%s cannot be written as JSON: %v", name, err)), outcome{})
+		me.failWith(report.NotDone, report.Because(report.FixtureUnreadable, fmt.Sprintf("%s cannot be written as JSON: %v", name, err)), outcome{})
 	}
 	me.Write(name, "%s\n", content)
 }
@@ -188,17 +196,17 @@ func (me *Learner) manifest(name string) []byte {
 
 func (me *Learner) fixture(path string) []byte {
 	ginkgo.GinkgoHelper()
-	content, err := me.world.fixture(path)
+	content, err := me.world.Fixture(path)
 	if err != nil {
-		me.fail(notDone, outcome{refusals: []*Refusal{because(WorkDirUnwritable, err.Error())}})
+		me.fail(report.NotDone, outcome{mismatches: []*matchers.Mismatch{report.Because(report.WorkDirUnwritable, err.Error())}})
 	}
 	return content
 }
 
 // refused fails the spec for one reason, whatever the snapshot of end was taken for.
-func (me *Learner) refused(stage string, why *Refusal, end outcome) {
+func (me *Learner) failWith(stage string, why *matchers.Mismatch, end outcome) {
 	ginkgo.GinkgoHelper()
-	end.refusals = []*Refusal{why}
+	end.mismatches = []*matchers.Mismatch{why}
 	me.fail(stage, end)
 }
 
@@ -206,30 +214,30 @@ func (me *Learner) refused(stage string, why *Refusal, end outcome) {
 func (me *Learner) fail(stage string, end outcome) {
 	ginkgo.GinkgoHelper()
 	failure := newFailure(stage, end)
-	me.world.EndIfInterrupted(strings.TrimSuffix("while waiting: "+firstLine(failure.EN), ".") + ".")
-	failure.report()
-	story := me.story(failure, end.last)
+	AbortIfInterrupted(me.world, strings.TrimSuffix("while waiting: "+text.FirstLine(failure.EN), ".")+".")
+	failure.Report()
+	story := me.failureReport(failure, end.last)
 	story.Evidence = me.evidence
 	ginkgo.Fail(story.String())
 }
 
 // glance takes one snapshot for an outcome that is not (yet) a success.
-func (w *World) glance(ctx context.Context) outcome {
+func readOnce(ctx context.Context, w *cluster.Cluster) outcome {
 	snapshot, err := w.Look(ctx)
 	if err != nil {
-		return outcome{refusals: []*Refusal{because(LabUnreadable, "The lab could not be looked at: "+err.Error())}}
+		return outcome{mismatches: []*matchers.Mismatch{report.Because(report.LabUnreadable, "The lab could not be looked at: "+err.Error())}}
 	}
 	return outcome{last: snapshot}
 }
 
 // see is glance for a deed that cannot go on without it.
-func (w *World) see(ctx context.Context) (end outcome) {
-	err := w.persist(ctx, func(ctx context.Context) (err error) {
+func see(ctx context.Context, w *cluster.Cluster) (end outcome) {
+	err := w.Persist(ctx, func(ctx context.Context) (err error) {
 		end.last, err = w.Look(ctx)
 		return err
 	})
 	if err != nil {
-		end = outcome{refusals: []*Refusal{because(LabUnreadable, "The lab could not be looked at: "+err.Error())}}
+		end = outcome{mismatches: []*matchers.Mismatch{report.Because(report.LabUnreadable, "The lab could not be looked at: "+err.Error())}}
 	}
 	return end
 }

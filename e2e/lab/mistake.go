@@ -9,6 +9,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 // A Mistake is one that learners make: what they write, and what the cluster
@@ -22,26 +26,26 @@ type Mistake struct {
 	Step   int
 	JobSet string
 	// Tells is what the mistake does, in one sentence, as the spec's name.
-	Tells string
+	Symptom string
 
 	// Refused is the kind of the API server's refusal, where it does not even
 	// take the file.
 	Refused metav1.StatusReason
 	// Provoke does what the mistake shows itself by, after the file is applied.
 	// It may be nil.
-	Provoke func(ctx context.Context, me *Learner)
+	Trigger func(ctx context.Context, me *Learner)
 
 	// Happens judges what the cluster does. It is polled until it holds.
-	Happens func(c *Check, s *Snapshot)
+	Check func(c *matchers.Check, s *snapshot.Snapshot)
 	// Lasting marks a mistake whose Happens tells that something does not happen
 	// though it still could: it is watched for NeverWithin.
 	Lasting bool
 }
 
 // Judge checks a snapshot for what the mistake does; see Step.Judge.
-func (m Mistake) Judge(snapshot *Snapshot) *Check {
-	c := &Check{}
-	m.Happens(c, snapshot)
+func (m Mistake) Judge(snapshot *snapshot.Snapshot) *matchers.Check {
+	c := &matchers.Check{}
+	m.Check(c, snapshot)
 	return c
 }
 
@@ -49,19 +53,19 @@ func (m Mistake) Judge(snapshot *Snapshot) *Check {
 func (m Mistake) String() string { return fmt.Sprintf("The mistake %s (step %d)", m.Name, m.Step) }
 
 // Story begins the story of a cluster that does not do what the mistake tells.
-func (m Mistake) Story(failure Failure, snapshot *Snapshot) Story {
-	return Story{Subject: m.String(), Failure: failure, JobSets: []string{m.JobSet}, Snapshot: snapshot}
+func (m Mistake) failureReport(failure report.Failure, snapshot *snapshot.Snapshot) report.FailureReport {
+	return report.FailureReport{Subject: m.String(), Failure: failure, JobSets: []string{m.JobSet}, Snapshot: snapshot}
 }
 
 // ApplyInVain applies a fixture, named by its path below fixtures/, that the API
 // server must refuse, and in this way. Texts differ from version to version; the
 // kind of a refusal does not.
-func (me *Learner) ApplyInVain(ctx context.Context, fixture string, wanted metav1.StatusReason) {
+func (me *Learner) ApplyRefused(ctx context.Context, fixture string, wanted metav1.StatusReason) {
 	ginkgo.GinkgoHelper()
 	err := me.apply(ctx, fixture, me.fixture(fixture))
 	if r := refusedAs(err, wanted); r != nil {
 		r.EN = fmt.Sprintf("kubectl apply -f %s: %s", fixture, r.EN)
-		me.refused(notDone, r, me.world.glance(ctx))
+		me.failWith(report.NotDone, r, readOnce(ctx, me.world))
 	}
 }
 
@@ -70,12 +74,12 @@ func (me *Learner) ApplyInVain(ctx context.Context, fixture string, wanted metav
 const NoSuchKind metav1.StatusReason = "NoSuchKind"
 
 // refusedAs judges the error of a deed that must be refused.
-func refusedAs(err error, wanted metav1.StatusReason) *Refusal {
+func refusedAs(err error, wanted metav1.StatusReason) *matchers.Mismatch {
 	var status apierrors.APIStatus
 	found := metav1.StatusReason("no answer")
 	switch {
 	case err == nil:
-		return unlike(APIRefusalExpected, "It was taken, and had to be refused.").with("refusal", wanted, "none")
+		return matchers.NewInternalMismatch(matchers.APIRefusalExpected, "It was taken, and had to be refused.").Row("refusal", wanted, "none")
 	case meta.IsNoMatchError(err):
 		found = NoSuchKind
 	case errors.As(err, &status):
@@ -84,5 +88,5 @@ func refusedAs(err error, wanted metav1.StatusReason) *Refusal {
 	if found == wanted {
 		return nil
 	}
-	return unlike(APIRefusalOther, "It was refused in another way than it had to be: %v.", err).with("refusal", wanted, found)
+	return matchers.NewInternalMismatch(matchers.APIRefusalOther, "It was refused in another way than it had to be: %v.", err).Row("refusal", wanted, found)
 }

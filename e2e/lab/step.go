@@ -1,12 +1,14 @@
-// Package lab is the words that the steps are written in. A word is a deed (it
-// changes the cluster or a file, and fails the spec itself), a look (it returns a
-// value and an error, and asserts nothing) or a judgement (a pure function of a
-// Snapshot that says why it refuses). Nothing here knows how a lab is made.
+// Package lab is what a step is written with: the record (Step, Mistake, Course), and
+// the Learner who does it. A step is judged with package matchers.
 package lab
 
 import (
 	"context"
 	"fmt"
+
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 // A Step is one step of the lab: what a learner does, and what must then be
@@ -38,13 +40,13 @@ type Step struct {
 
 	// Check judges the step. It is a pure function of the Snapshot, and every
 	// judgement in it is one of this package's words.
-	Check func(c *Check, s *Snapshot)
+	Check func(c *matchers.Check, s *snapshot.Snapshot)
 }
 
 // Judge checks the step against a snapshot. What does not hold is in the result,
 // the first one first; the step is passed if there is nothing.
-func (s Step) Judge(snapshot *Snapshot) *Check {
-	c := &Check{}
+func (s Step) Judge(snapshot *snapshot.Snapshot) *matchers.Check {
+	c := &matchers.Check{}
 	s.Check(c, snapshot)
 	return c
 }
@@ -53,6 +55,6 @@ func (s Step) Judge(snapshot *Snapshot) *Check {
 func (s Step) String() string { return fmt.Sprintf("Step %d %s «%s»", s.Number, s.Name, s.Title) }
 
 // Story begins the story of a failure of this step.
-func (s Step) Story(failure Failure, snapshot *Snapshot) Story {
-	return Story{Subject: s.String(), Failure: failure, JobSets: s.JobSets, Files: s.Files, Snapshot: snapshot, Task: s.Task}
+func (s Step) FailureReport(failure report.Failure, snapshot *snapshot.Snapshot) report.FailureReport {
+	return report.FailureReport{Subject: s.String(), Failure: failure, JobSets: s.JobSets, Files: s.Files, Snapshot: snapshot, Task: s.Task}
 }

@@ -52,7 +52,7 @@ func command() *cobra.Command {
 	beside := &cobra.Command{Use: "beside COMMAND [ARG ...]", Short: "Run a command that makes a cluster of its own with the lab's engine and node image",
 		Args: cobra.MinimumNArgs(1), DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
-			return lab(func(l *provision.Lab, ctx context.Context) error { return l.Beside(ctx, args) })(c, args)
+			return lab(func(l *provision.Lab, ctx context.Context) error { return l.WithEngine(ctx, args) })(c, args)
 		}}
 	for _, runs := range []*cobra.Command{with, beside} {
 		runs.Flags().SetInterspersed(false) // the command's flags are the command's

@@ -1,0 +1,111 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"gsb.test/jobset-e2e/e2e/snapshot"
+)
+
+// Watch begins a new history and records into it all that happens in the lab's
+// namespace until ctx ends or another history is begun. It returns once what is
+// there now has been seen.
+func (w *Cluster) Watch(ctx context.Context) error {
+	w.watchUntil = ctx
+	ctx, stop := context.WithCancel(ctx)
+	if err := w.watch(ctx); err != nil {
+		stop()
+		return err
+	}
+	if w.stopWatch != nil {
+		w.stopWatch()
+	}
+	w.stopWatch = stop
+	return nil
+}
+
+// WatchAnew begins another history: a JobSet is known in it by its name, and
+// one of the same name before it was another one.
+func (w *Cluster) ResetHistory() error { return w.Watch(w.watchUntil) }
+
+func (w *Cluster) watch(ctx context.Context) error {
+	recorder := snapshot.NewRecorder()
+	recorder.Watching = true
+	informers, err := cache.New(w.Config, cache.Options{
+		Scheme:            w.API.Scheme(),
+		Mapper:            w.API.RESTMapper(),
+		DefaultNamespaces: map[string]cache.Config{w.Pins.Namespace: {}},
+		DefaultWatchErrorHandler: func(ctx context.Context, reflector *toolscache.Reflector, err error) {
+			// The reflector lists anew and what still exists is seen again; what
+			// came and went in between is not, so the gap itself is kept.
+			// A watch that the server closes in good order is no gap: the next one
+			// begins where it ended.
+			if ctx.Err() == nil && !errors.Is(err, io.EOF) {
+				recorder.RecordGap(err)
+			}
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("preparing to watch namespace %s: %w", w.Pins.Namespace, err)
+	}
+	within, cancel := Brief(ctx)
+	defer cancel()
+	if w.Running != nil { // an interrupt ends the wait for the first list, too
+		var done context.CancelFunc
+		within, done = w.WithInterrupt(within)
+		defer done()
+	}
+	for _, kind := range []client.Object{
+		&jobsetv1.JobSet{}, &batchv1.Job{}, &corev1.Pod{}, &kueuev1.Workload{}, &corev1.Event{},
+	} {
+		if err := w.discovery.ask(within, w.API, kind); err != nil {
+			return fmt.Errorf("watching %T in namespace %s: %w", kind, w.Pins.Namespace, err)
+		}
+		informer, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+		if err != nil {
+			return fmt.Errorf("watching %T in namespace %s: %w", kind, w.Pins.Namespace, err)
+		}
+		if _, err := informer.AddEventHandler(handler(recorder)); err != nil {
+			return fmt.Errorf("watching %T in namespace %s: %w", kind, w.Pins.Namespace, err)
+		}
+	}
+	go func() {
+		if err := informers.Start(ctx); err != nil {
+			recorder.RecordGap(fmt.Errorf("the watch ended: %w", err))
+		}
+	}()
+	if !informers.WaitForCacheSync(within) {
+		return fmt.Errorf("the watch on namespace %s saw nothing within %s", w.Pins.Namespace, LookWithin)
+	}
+	w.recorder = recorder
+	return nil
+}
+
+func handler(r *snapshot.Recorder) toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { feed(r, object, r.Observe) },
+		UpdateFunc: func(_, object any) { feed(r, object, r.Observe) },
+		DeleteFunc: func(object any) { feed(r, object, r.ObserveDeletion) },
+	}
+}
+
+// feed hands an object of the watch on. One whose deletion the watch itself
+// missed comes wrapped, with its last known state inside.
+func feed(r *snapshot.Recorder, object any, note func(client.Object)) {
+	if missed, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+		object = missed.Obj
+	}
+	if known, ok := object.(client.Object); ok {
+		note(known)
+	}
+}

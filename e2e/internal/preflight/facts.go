@@ -1,0 +1,215 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/yaml"
+
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/ownership"
+	"gsb.test/jobset-e2e/e2e/snapshot"
+)
+
+// A Site is what the cluster is, before any step: the facts that the preflight
+// judges. Reading it changes nothing.
+type Facts struct {
+	Server     string // the API server's URL
+	Kubeconfig string
+	Kubernetes string // the API server's version
+	// Unreachable is why nobody answered; all below is then unknown.
+	Unreachable error
+	// Occupied is another run that is on the lab, if there is one. Unheld is why this
+	// run could not keep others off it.
+	Occupied, Unheld error
+	// Fault names a fault that was made and not restored; empty if there is none.
+	Fault string
+
+	Nodes []corev1.Node
+	// Machine is the one that this program runs on; see nodeNamed.
+	Host Host
+	// Kubelet is the one node's, nil if there is not one node.
+	Kubelet *Kubelet
+	// Image is what the steps run, fully qualified.
+	Image string
+
+	JobSet, Kueue cluster.Manager
+	HasNamespace  bool
+	LocalQueue    *kueuev1.LocalQueue   // nil if there is none
+	ClusterQueue  *kueuev1.ClusterQueue // nil if there is none
+
+	Interference Interference
+
+	// JobSetWebhook and KueueWebhook are why a dry run was not answered well.
+	JobSetWebhook, KueueWebhook           error
+	JobSetCertificates, KueueCertificates WebhookCertificates
+
+	// Strangers are JobSets in the namespace that this suite did not apply.
+	UnmanagedJobSets []string
+	// going is what is deleted before the first step, and so in nobody's way.
+	going ownership.Going
+	// Holders are other pods that hold GPUs: namespace/name to how many.
+	GPUHolders map[string]int64
+	// StrangeFiles are files in the work directory where the steps write theirs.
+	UnmanagedFiles []string
+	// Fresh tells that the run may take both away: what is --fresh.
+	Fresh bool
+
+	// Unread are the parts that could not be read, and why.
+	Unread []error
+}
+
+// Versions are what the site runs.
+func (s *Facts) Versions() Versions {
+	return Versions{Kubernetes: s.Kubernetes, JobSet: s.JobSet.Version, Kueue: s.Kueue.Version}
+}
+
+// Survey reads the site. It never fails: what cannot be read is a finding too. All
+// of it takes no longer than SoonEnough, whatever the cluster does not answer.
+func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
+	ctx, cancel := context.WithTimeout(ctx, cluster.SoonEnough)
+	defer cancel()
+	site := &Facts{Server: w.Config.Host, Kubeconfig: w.Settings.Kubeconfig, GPUHolders: map[string]int64{},
+		Host: thisHost(), Image: w.Image(), Fresh: w.Settings.Fresh}
+	if site.Kubernetes, site.Unreachable = w.Version(ctx); site.Unreachable != nil {
+		return site
+	}
+	read := site.reader(ctx)
+	read("the nodes", func(ctx context.Context) error {
+		var nodes corev1.NodeList
+		err := w.API.List(ctx, &nodes)
+		if site.Nodes = nodes.Items; len(site.Nodes) == 1 {
+			site.Kubelet = askKubelet(ctx, w, site.Nodes[0].Name)
+		}
+		return err
+	})
+	read("the Deployments", func(ctx context.Context) error {
+		var deployments appsv1.DeploymentList
+		err := w.API.List(ctx, &deployments)
+		site.JobSet, site.Kueue = cluster.FindManager(deployments.Items, "jobset"), cluster.FindManager(deployments.Items, "kueue")
+		return err
+	})
+	if site.JobSet.Deployment != "" {
+		site.JobSetCertificates = collectWebhookCertificates(ctx, w, site.JobSet)
+	}
+	if site.Kueue.Deployment != "" && site.Unreachable == nil {
+		site.KueueCertificates = collectWebhookCertificates(ctx, w, site.Kueue)
+	}
+	read("the namespace", func(ctx context.Context) error {
+		err := w.API.Get(ctx, client.ObjectKey{Name: w.Pins.Namespace}, &corev1.Namespace{})
+		site.HasNamespace = err == nil
+		return client.IgnoreNotFound(err)
+	})
+	read("the LocalQueue", func(ctx context.Context) (err error) {
+		site.LocalQueue, err = cluster.Found(ctx, w.API, w.Pins.Namespace, w.Pins.LocalQueue, &kueuev1.LocalQueue{})
+		return err
+	})
+	read("the ClusterQueue", func(ctx context.Context) (err error) {
+		site.ClusterQueue, err = cluster.Found(ctx, w.API, "", w.Pins.ClusterQueue, &kueuev1.ClusterQueue{})
+		return err
+	})
+	read("the JobSets and pods", func(ctx context.Context) error { return collectOccupants(ctx, w, site) })
+	read("the journal of faults", func(ctx context.Context) (err error) {
+		site.Fault, err = leftFault(ctx, w)
+		return err
+	})
+	read("the work directory", func(context.Context) (err error) {
+		site.UnmanagedFiles, err = ownership.FileRecordOf(w).Unmanaged(ownership.StepFiles(w))
+		return err
+	})
+	if site.Unreachable != nil {
+		return site
+	}
+	if site.HasNamespace {
+		site.JobSetWebhook = dryRunJobSet(ctx, w)
+	}
+	site.KueueWebhook = dryRunFlavor(ctx, w)
+	collectInterference(ctx, w, site)
+	return site
+}
+
+// reader returns what a part of the site is read with. What a part could not be read
+// for is kept in the site.
+func (s *Facts) reader(ctx context.Context) func(what string, look func(context.Context) error) {
+	return func(what string, look func(context.Context) error) {
+		// An API server that leaves one question unanswered leaves the others too: to
+		// ask them all would take minutes.
+		if s.Unreachable != nil {
+			return
+		}
+		within, cancel := cluster.Brief(ctx)
+		defer cancel()
+		err := look(within)
+		var silent *cluster.Silence
+		switch {
+		case err == nil:
+		case errors.As(err, &silent):
+			s.Unreachable = silent
+		case errors.Is(err, context.DeadlineExceeded) && within.Err() != nil:
+			s.Unreachable = &cluster.Silence{Question: "for " + what, Cause: err}
+		default:
+			s.Unread = append(s.Unread, fmt.Errorf("%s: %w", what, err))
+		}
+	}
+}
+
+// surveyOccupants finds who is in the namespace and who holds GPUs, beside what goes.
+func collectOccupants(ctx context.Context, w *cluster.Cluster, site *Facts) error {
+	goes, strangers, err := ownership.SurveyGoing(ctx, w)
+	site.UnmanagedJobSets = strangers
+	if err != nil {
+		return err
+	}
+	site.going = goes
+	var pods corev1.PodList
+	if err := w.API.List(ctx, &pods); err != nil {
+		return err
+	}
+	gpu := snapshot.GpuResource(site.ClusterQueue, w.Pins)
+	for _, pod := range pods.Items {
+		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		if held := snapshot.GpusOf(pod.Spec, gpu); held > 0 && !goes.Made(&pod) && !ended && pod.Spec.NodeName != "" {
+			site.GPUHolders[pod.Namespace+"/"+pod.Name] = held
+		}
+	}
+	return nil
+}
+
+// dryRunJobSet asks for a JobSet of step 1 without making one: it goes through
+// the webhooks of JobSet and of Kueue as a real one does.
+func dryRunJobSet(ctx context.Context, w *cluster.Cluster) error {
+	_, err := dryRun(ctx, w, "steps/hello.yaml")
+	return err
+}
+
+// dryRun returns what the API server would make of a fixture, under a name that
+// nobody has.
+func dryRun(ctx context.Context, w *cluster.Cluster, fixture string) (*unstructured.Unstructured, error) {
+	content, err := w.Fixture(fixture)
+	if err != nil {
+		return nil, err
+	}
+	asked := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(content, &asked.Object); err != nil {
+		return nil, err
+	}
+	asked.SetName("")
+	asked.SetGenerateName("preflight-")
+	ctx, cancel := cluster.Brief(ctx)
+	defer cancel()
+	return asked, w.API.Create(ctx, asked, client.DryRunAll)
+}
+
+func dryRunFlavor(ctx context.Context, w *cluster.Cluster) error {
+	ctx, cancel := cluster.Brief(ctx)
+	defer cancel()
+	flavor := &kueuev1.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{GenerateName: "preflight-"}}
+	return w.API.Create(ctx, flavor, client.DryRunAll)
+}

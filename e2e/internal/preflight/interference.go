@@ -1,0 +1,147 @@
+package preflight
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/yaml"
+
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/snapshot"
+)
+
+// dnsService is the Service that a conformant cluster's DNS answers at, in
+// kube-system, whatever runs behind it.
+const dnsService = "kube-dns"
+
+// Obstacles are facts of a site that keep a step from going as the lab text
+// says, though everything that the text names is there.
+type Interference struct {
+	// Flavors are all ResourceFlavors.
+	Flavors []kueuev1.ResourceFlavor
+	// Waiting and Lent tell of Workloads that are not this suite's in the lab's
+	// ClusterQueue, as namespace/name: those not let in, and those that hold quota.
+	WaitingForQuota, HoldingQuota []string
+
+	// Limits, Quotas and Policies are those of the lab's namespace.
+	Limits   []corev1.LimitRange
+	Quotas   []corev1.ResourceQuota
+	Policies []networkingv1.NetworkPolicy
+
+	// HasDNS tells whether there is a Service kube-dns, DNSReady how many ready
+	// addresses it leads to.
+	HasDNS   bool
+	DNSReady int
+
+	// Queued is what a JobSet with a queue label comes back as from a dry run;
+	// nil if that was not answered.
+	Queued *jobsetv1.JobSet
+}
+
+// surveyObstacles reads them. A part that cannot be read is not judged, and is
+// told with all else that could not be read.
+func collectInterference(ctx context.Context, w *cluster.Cluster, site *Facts) {
+	o := &site.Interference
+	read := site.reader(ctx)
+	inLab := client.InNamespace(w.Pins.Namespace)
+	read("the ResourceFlavors", func(ctx context.Context) error {
+		var flavors kueuev1.ResourceFlavorList
+		err := w.API.List(ctx, &flavors)
+		o.Flavors = flavors.Items
+		return err
+	})
+	read("the Workloads of all namespaces", func(ctx context.Context) error { return collectQueueUsers(ctx, w, site) })
+	read("the LimitRanges", func(ctx context.Context) error {
+		var limits corev1.LimitRangeList
+		err := w.API.List(ctx, &limits, inLab)
+		o.Limits = limits.Items
+		return err
+	})
+	read("the ResourceQuotas", func(ctx context.Context) error {
+		var quotas corev1.ResourceQuotaList
+		err := w.API.List(ctx, &quotas, inLab)
+		o.Quotas = quotas.Items
+		return err
+	})
+	read("the NetworkPolicies", func(ctx context.Context) error {
+		var policies networkingv1.NetworkPolicyList
+		err := w.API.List(ctx, &policies, inLab)
+		o.Policies = policies.Items
+		return err
+	})
+	read("the cluster's DNS", func(ctx context.Context) error { return collectDNS(ctx, w, o) })
+	if site.HasNamespace && site.JobSetWebhook == nil {
+		o.Queued = dryRunQueued(ctx, w)
+	}
+}
+
+// surveyQueue finds who else is in the lab's ClusterQueue. Workloads of what goes
+// before the first step do not count.
+func collectQueueUsers(ctx context.Context, w *cluster.Cluster, site *Facts) error {
+	var (
+		queues    kueuev1.LocalQueueList
+		workloads kueuev1.WorkloadList
+	)
+	for _, list := range []client.ObjectList{&queues, &workloads} {
+		if err := w.API.List(ctx, list); err != nil {
+			return err
+		}
+	}
+	leads := map[string]bool{}
+	for _, queue := range queues.Items {
+		leads[queue.Namespace+"/"+queue.Name] = string(queue.Spec.ClusterQueue) == w.Pins.ClusterQueue
+	}
+	for _, workload := range workloads.Items {
+		view := snapshot.Workload{Live: &workload}
+		if site.going.Made(&workload) || !leads[workload.Namespace+"/"+string(workload.Spec.QueueName)] || view.IsNow(kueuev1.WorkloadFinished) {
+			continue
+		}
+		name := workload.Namespace + "/" + workload.Name
+		if view.IsNow(kueuev1.WorkloadQuotaReserved) {
+			site.Interference.HoldingQuota = append(site.Interference.HoldingQuota, name)
+		} else {
+			site.Interference.WaitingForQuota = append(site.Interference.WaitingForQuota, name)
+		}
+	}
+	return nil
+}
+
+func collectDNS(ctx context.Context, w *cluster.Cluster, o *Interference) error {
+	service, err := cluster.Found(ctx, w.API, metav1.NamespaceSystem, dnsService, &corev1.Service{})
+	if err != nil || service == nil {
+		return err
+	}
+	o.HasDNS = true
+	var slices discoveryv1.EndpointSliceList
+	err = w.API.List(ctx, &slices, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{discoveryv1.LabelServiceName: dnsService})
+	for _, slice := range slices.Items {
+		for _, endpoint := range slice.Endpoints {
+			// A missing condition means ready, by the API's definition.
+			if endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready {
+				o.DNSReady += len(endpoint.Addresses)
+			}
+		}
+	}
+	return err
+}
+
+// dryRunQueued asks for the JobSet of step 6 without making one. Whether it is
+// answered at all the preflight's other dry runs tell.
+func dryRunQueued(ctx context.Context, w *cluster.Cluster) *jobsetv1.JobSet {
+	asked, err := dryRun(ctx, w, "steps/train.yaml")
+	if err != nil {
+		return nil
+	}
+	answer, err := asked.MarshalJSON()
+	var queued jobsetv1.JobSet
+	if err != nil || yaml.Unmarshal(answer, &queued) != nil {
+		return nil
+	}
+	return &queued
+}

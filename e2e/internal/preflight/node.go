@@ -1,0 +1,163 @@
+package preflight
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"gsb.test/jobset-e2e/e2e/internal/text"
+)
+
+func nodeReady(nodes []corev1.Node) Finding {
+	finding := Finding{Check: "node"}
+	var names []string
+	for _, node := range nodes {
+		names = append(names, node.Name+", "+nodeState(node))
+	}
+	finding.Message = strings.Join(names, "; ")
+	switch {
+	case len(nodes) == 0:
+		finding.Message, finding.Fix, finding.Passes = "there is none", remakeFix+"look at kubectl get nodes", true
+	case len(nodes) > 1:
+		finding.Message = fmt.Sprintf("%d nodes where the lab has one: %s", len(nodes), finding.Message)
+		finding.Fix = "kubectl delete node <the stale one>"
+	case nodeState(nodes[0]) == "cordoned":
+		finding.Fix = "kubectl uncordon " + nodes[0].Name
+	case nodeState(nodes[0]) != "Ready":
+		finding.Fix = "kubectl describe node " + nodes[0].Name + " says why"
+		finding.Passes = settling(nodes[0])
+	}
+	return finding
+}
+
+func nodeState(node corev1.Node) string {
+	state := "not Ready"
+	for _, condition := range node.Status.Conditions {
+		if condition.Type != corev1.NodeReady {
+			continue
+		}
+		if condition.Status == corev1.ConditionTrue {
+			state = "Ready"
+		} else {
+			state = "not Ready (" + text.ReasonAndMessage(condition.Reason, condition.Message) + ")"
+		}
+	}
+	if node.Spec.Unschedulable {
+		return "cordoned"
+	}
+	for _, taint := range node.Spec.Taints {
+		if state == "Ready" && taint.Effect != corev1.TaintEffectPreferNoSchedule {
+			state = fmt.Sprintf("tainted %s:%s, so no pod of the lab may go there", taint.Key, taint.Effect)
+		}
+	}
+	return state
+}
+
+// A Machine is the one that this program runs on. It is the node itself where
+// the suite was copied into the lab's VM: both then have the same machine id.
+type Host struct {
+	ID, Hostname string
+}
+
+// thisMachine reads who this machine is; what it does not tell stays empty.
+func thisHost() Host {
+	id, _ := os.ReadFile("/etc/machine-id") // a container has none
+	hostname, _ := os.Hostname()
+	return Host{ID: strings.TrimSpace(string(id)), Hostname: hostname}
+}
+
+// nodeNamed compares the node's name with the hostname. A VM that was copied, or
+// booted from a snapshot under another name, keeps a node of its old name
+// (k3s#9879). What the kubelet calls the hostname may itself be an override, so
+// on the node itself the machine's own word counts too.
+func nodeNamed(nodes []corev1.Node, machine Host) Finding {
+	finding := Finding{Check: "hostname"}
+	if len(nodes) != 1 {
+		finding.Message = "not compared, for there is not one node"
+		return finding
+	}
+	node := nodes[0]
+	names := []struct{ by, name string }{{"its label " + corev1.LabelHostname, node.Labels[corev1.LabelHostname]}}
+	for _, address := range node.Status.Addresses {
+		if address.Type == corev1.NodeHostName {
+			names = append(names, struct{ by, name string }{"the kubelet", address.Address})
+		}
+	}
+	if machine.ID != "" && machine.ID == node.Status.NodeInfo.MachineID {
+		names = append(names, struct{ by, name string }{"the machine itself", machine.Hostname})
+	}
+	var agree []string
+	for _, given := range names {
+		switch {
+		case given.name == "":
+		case !strings.EqualFold(given.name, node.Name):
+			finding.Message = fmt.Sprintf("the node is called %s, and %s says that its hostname is %s", node.Name, given.by, given.name)
+			finding.Fix = fmt.Sprintf("on the node: hostnamectl set-hostname %s, then restart its kubelet (k3s: systemctl restart k3s); "+
+				"or kubectl delete node %s once it has joined as %s", node.Name, node.Name, strings.ToLower(given.name))
+			return finding
+		default:
+			agree = append(agree, given.by)
+		}
+	}
+	if len(agree) == 0 {
+		finding.Message, finding.Note = "not known", "neither a label nor an address of the node tells it"
+		return finding
+	}
+	finding.Message = node.Name + "; so says " + strings.Join(agree, ", ")
+	return finding
+}
+
+// nearly is how many percentage points below a mark are told as little headroom.
+const nearly = 5
+
+// diskRoomy judges whether the kubelet is about to remove images: where no
+// registry answers, the one on the node is the only copy (k3s#6290).
+func diskHasRoom(kubelet *Kubelet) Finding {
+	finding := Finding{Check: "disk"}
+	switch {
+	case kubelet == nil:
+		finding.Message = "not looked at, for there is not one node"
+		return finding
+	case kubelet.Unread != nil:
+		finding.Message = "not known: the kubelet does not tell"
+		finding.Note = fmt.Sprintf("%v; it takes get on nodes/proxy", kubelet.Unread)
+		return finding
+	}
+	var says []string
+	for _, disk := range kubelet.Disks {
+		mark := disk.evictFrom()
+		if disk.Name == "images" {
+			mark = min(mark, cmp.Or(kubelet.CollectFrom, 100))
+		}
+		told := fmt.Sprintf("%s %d %% used", disk.Name, disk.used())
+		says = append(says, told)
+		if mark >= 100 {
+			continue
+		}
+		removes := fmt.Sprintf("from %d %% on the kubelet %s", mark, map[string]string{
+			"images": "removes images that no container uses, and without a registry such an image is the only copy",
+			"node":   "evicts pods, and removes unused images where they lie on the same disk",
+		}[disk.Name])
+		switch {
+		case disk.used() >= mark:
+			finding.Message = told + "; " + removes
+			finding.Fix = fmt.Sprintf("free disk on the node until less than %d %% are used (docker or crictl images, /var/log, old snapshots); "+
+				"then see whether the lab's images are all still there", mark)
+			return finding
+		case disk.used() >= mark-nearly:
+			finding.Note = removes
+		}
+		says[len(says)-1] += fmt.Sprintf(" (%s go from %d %% on)", map[string]string{"images": "images", "node": "pods"}[disk.Name], mark)
+	}
+	finding.Message = strings.Join(says, "; ")
+	if !strings.Contains(finding.Message, "go from") {
+		finding.Message += "; the kubelet removes no image for want of room"
+	}
+	if age := kubelet.MaximumAge; age != "" && age != "0s" && finding.Note == "" {
+		finding.Note = "the kubelet removes images that were not used for " + age + " however empty the disk is"
+	}
+	return finding
+}

@@ -1,0 +1,111 @@
+package preflight
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gsb.test/jobset-e2e/e2e/internal/labtest"
+)
+
+func TestTheNodeIsCalledLikeItsHost(t *testing.T) {
+	for name, wrong := range map[string]struct {
+		change func(*corev1.Node, *Host)
+		says   string
+	}{
+		"the label": {func(node *corev1.Node, _ *Host) { node.Labels[corev1.LabelHostname] = "vm-2" },
+			"the node is called lab, and its label kubernetes.io/hostname says that its hostname is vm-2"},
+		"the kubelet": {func(node *corev1.Node, _ *Host) { node.Status.Addresses[1].Address = "vm-2" }, "the kubelet says that its hostname is vm-2"},
+		"the machine": {func(_ *corev1.Node, machine *Host) { machine.Hostname = "vm-2" }, "the machine itself says that its hostname is vm-2"},
+	} {
+		site := theLab(labtest.Pinned(t))
+		wrong.change(&site.Nodes[0], &site.Host)
+		finding := nodeNamed(site.Nodes, site.Host)
+		if !strings.Contains(finding.Message, wrong.says) || !strings.Contains(finding.Fix, "hostnamectl set-hostname lab") {
+			t.Errorf("%s: %+v", name, finding)
+		}
+	}
+}
+
+func TestAnotherMachineThanTheNodeHasNoSay(t *testing.T) {
+	site := theLab(labtest.Pinned(t))
+	for _, machine := range []Host{{ID: "other", Hostname: "laptop"}, {Hostname: "container"}} {
+		site.Nodes[0].Status.NodeInfo.MachineID = "3d12"
+		if finding := nodeNamed(site.Nodes, machine); finding.Wrong() {
+			t.Errorf("%+v: %+v", machine, finding)
+		}
+	}
+	site.Nodes[0].Labels, site.Nodes[0].Status.Addresses = nil, nil
+	if finding := nodeNamed(site.Nodes, Host{}); finding.Wrong() || finding.Note == "" {
+		t.Errorf("a node that tells no hostname: %+v", finding)
+	}
+	two := append(site.Nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "old"}})
+	if finding := nodeNamed(two, Host{}); finding.Wrong() {
+		t.Errorf("the stale node is told already: %+v", finding)
+	}
+}
+
+func TestADiskThatFillsIsToldBeforeTheImageGoes(t *testing.T) {
+	full := func(images, node uint64) *Kubelet {
+		return &Kubelet{CollectFrom: 85, Disks: []Disk{
+			{Name: "images", Available: 100 - images, Capacity: 100, Evict: "5%"}, {Name: "node", Available: 100 - node, Capacity: 100, Evict: "5%"}}}
+	}
+	quantity := full(40, 40)
+	quantity.Disks[1].Evict = "70" // bytes of 100
+	for name, wrong := range map[string]struct {
+		kubelet *Kubelet
+		says    string
+	}{
+		"at the mark":     {full(85, 40), "images 85 % used; from 85 % on the kubelet removes images that no container uses, and without a registry such an image is the only copy"},
+		"evicting":        {full(40, 96), "node 96 % used; from 95 % on the kubelet evicts pods"},
+		"evicting sooner": {quantity, "node 40 % used; from 30 % on"},
+	} {
+		finding := diskHasRoom(wrong.kubelet)
+		if !strings.Contains(finding.Message, wrong.says) || !strings.Contains(finding.Fix, "free disk on the node") {
+			t.Errorf("%s: %+v", name, finding)
+		}
+	}
+	if finding := diskHasRoom(full(81, 40)); finding.Wrong() || !strings.Contains(finding.Note, "from 85 % on the kubelet removes") {
+		t.Errorf("little headroom: %+v", finding)
+	}
+	if finding := diskHasRoom(full(79, 40)); finding.Wrong() || finding.Note != "" || finding.Message != "images 79 % used (images go from 85 % on); node 40 % used (pods go from 95 % on)" {
+		t.Errorf("enough headroom: %+v", finding)
+	}
+}
+
+func TestADiskThatIsNeverCleanedOrNotToldIsNotWrong(t *testing.T) {
+	never := &Kubelet{CollectFrom: 100, MaximumAge: "168h0m0s", Disks: []Disk{{Name: "images", Available: 1, Capacity: 100, Evict: "0%"}, {Name: "node", Available: 1, Capacity: 100}}}
+	if finding := diskHasRoom(never); finding.Wrong() || !strings.Contains(finding.Message, "removes no image for want of room") || !strings.Contains(finding.Note, "not used for 168h0m0s") {
+		t.Errorf("kind's way: %+v", finding)
+	}
+	if finding := diskHasRoom(&Kubelet{Unread: errors.New("nodes \"lab\" is forbidden")}); finding.Wrong() || !strings.Contains(finding.Note, "forbidden; it takes get on nodes/proxy") {
+		t.Errorf("refused: %+v", finding)
+	}
+	if finding := diskHasRoom(nil); finding.Wrong() || finding.Note != "" {
+		t.Errorf("more than one node: %+v", finding)
+	}
+}
+
+func TestWhatAKubeletAnswersIsRead(t *testing.T) {
+	const configuration = `{"kubeletconfig":{"nodeStatusMaxImages":-1,"imageGCHighThresholdPercent":85,"imageMaximumGCAge":"0s","evictionHard":{"imagefs.available":"5%","nodefs.available":"1Gi"}}}`
+	const summary = `{"node":{"fs":{"availableBytes":60,"capacityBytes":100},"runtime":{"imageFs":{"availableBytes":20,"capacityBytes":100}}}}`
+	kubelet, err := readKubelet([]byte(configuration), []byte(summary))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kubelet.ImagesReported != -1 || kubelet.CollectFrom != 85 || kubelet.Disks[0].used() != 80 || kubelet.Disks[0].evictFrom() != 95 || kubelet.Disks[1].used() != 40 || kubelet.Disks[1].Evict != "1Gi" {
+		t.Errorf("%+v", kubelet)
+	}
+	shared, err := readKubelet([]byte(configuration), []byte(`{"node":{"fs":{"availableBytes":60,"capacityBytes":100}}}`))
+	if err != nil || shared.Disks[0].used() != 40 {
+		t.Errorf("images on the node's own disk: %+v, %v", shared, err)
+	}
+	for _, wrong := range [][2]string{{"<html>", summary}, {"{}", summary}, {configuration, "{}"}} {
+		if _, err := readKubelet([]byte(wrong[0]), []byte(wrong[1])); err == nil {
+			t.Errorf("%s and %s were read", wrong[0], wrong[1])
+		}
+	}
+}

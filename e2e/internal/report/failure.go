@@ -1,0 +1,77 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/types"
+
+	"gsb.test/jobset-e2e/e2e/internal/blockers"
+	"gsb.test/jobset-e2e/e2e/internal/text"
+	"gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
+)
+
+// A Failure is a failed spec as data. It is made once, where the spec fails, and
+// travels as a report entry of that spec; the terminal, verdict.json, JUnit and
+// the faults read it and never the text.
+type Failure struct {
+	// Stage is "cannot be done" if the learner's part failed, "is not passed" if
+	// the check did.
+	Stage string `json:"stage"`
+	// Refusal is the first thing that does not hold.
+	matchers.Mismatch
+	// Others are all other things that do not hold.
+	Others []*matchers.Mismatch `json:"others,omitempty"`
+	// Blocker is why waiting longer would not have helped; nil if nothing was seen
+	// to block.
+	Blocker *blockers.Blocker `json:"blocker,omitempty"`
+	// Waited is how long the wait took, in seconds.
+	Waited float64 `json:"waited,omitempty"`
+}
+
+// The stages of a Failure.
+const (
+	NotPassed = "is not passed"
+	NotDone   = "cannot be done"
+)
+
+// failureEntry is the name of the report entry that holds a Failure.
+const failureEntry = "failure"
+
+// Codes of failures that no matcher makes.
+const (
+	LabUnreadable      snapshot.Code = "LabUnreadable"
+	ApplyRefused       snapshot.Code = "ApplyRefused"
+	ApplyFailed        snapshot.Code = "ApplyFailed"
+	CommandFailed      snapshot.Code = "CommandFailed"
+	WorkDirUnwritable  snapshot.Code = "WorkDirUnwritable"
+	FixtureUnreadable  snapshot.Code = "FixtureUnreadable"
+	PassedTooEarly     snapshot.Code = "PassedTooEarly"
+	RecordingIncorrect snapshot.Code = "RecordingIncorrect"
+)
+
+// because makes a Refusal of an error. The error's own text is all there is to
+// say, so it has no Korean sentence.
+func Because(code snapshot.Code, message string) *matchers.Mismatch {
+	return &matchers.Mismatch{Code: code, Text: snapshot.Text{EN: text.Visible(strings.TrimSpace(message))}}
+}
+
+// report attaches the failure to the running spec.
+func (f Failure) Report() {
+	ginkgo.AddReportEntry(failureEntry, f, types.ReportEntryVisibilityNever)
+}
+
+// failureOf returns the Failure that a spec's report carries; nil if the spec
+// failed in another way, such as by a panic.
+func failureOf(report types.SpecReport) *Failure {
+	for _, entry := range report.ReportEntries {
+		if failure, ok := entry.GetRawValue().(Failure); ok {
+			return &failure
+		}
+	}
+	return nil
+}
+
+// sentence says on one line how the spec failed.
+func (f Failure) sentence() string { return f.Stage + ": " + text.FirstLine(f.EN) }

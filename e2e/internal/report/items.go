@@ -1,0 +1,54 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/onsi/ginkgo/v2/types"
+)
+
+// Items are what a run reports of.
+type Items struct {
+	Steps, Mistakes []Item
+	// Whole tells that every step was asked for.
+	Whole bool
+}
+
+// An Item is one step or mistake as a report lists it.
+type Item struct {
+	Label       string // of its specs
+	Number      int    // of a mistake, the step that it is made in
+	Name, Title string
+	// Asked marks a step that is to be judged, First one that is only done because
+	// an asked one needs it.
+	Asked, First bool
+}
+
+func (i Item) result(reports types.SpecReports) Result {
+	result := Result{Number: i.Number, Name: i.Name, Title: i.Title}
+	if !i.Asked && !i.First {
+		result.State, result.Why = notRun, notAskedFor
+		return result
+	}
+	result.summarize(withLabel(reports, i.Label))
+	if result.State == passed && i.First {
+		result.State = done
+	}
+	return result
+}
+
+// Labels by which a spec's report is told to belong to a step or a mistake.
+const (
+	StepLabel    = "step-"
+	MistakeLabel = "mistake-"
+)
+
+// calledBy is what the step or mistake of a label is called in a verdict.
+func labelTitle(label, otherwise string) string {
+	if number, ok := strings.CutPrefix(label, StepLabel); ok {
+		return "step " + number
+	}
+	if name, ok := strings.CutPrefix(label, MistakeLabel); ok {
+		return "mistake " + name
+	}
+	return otherwise
+}

@@ -1,0 +1,43 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"gsb.test/jobset-e2e/e2e/internal/settings"
+	"gsb.test/jobset-e2e/e2e/internal/text"
+)
+
+// Summary is what the reports say, as Markdown: the verdict, the closing block,
+// the first failure at length and, if there were any, the repeats. Where there is
+// nothing it says so: a summary that is silent looks like one that is content.
+func Markdown(s settings.Settings) string {
+	var out strings.Builder
+	verdict, err := ReadVerdict(s)
+	repeats, notRepeated := ReadRepeats(s)
+	switch {
+	case err == nil:
+		fmt.Fprintf(&out, "## The JobSet lab: %s\n\n%s\n", strings.ToUpper(verdict.Verdict), text.Shown(strings.TrimSpace(verdict.Reason), text.LongestCell))
+	case notRepeated == nil:
+		fmt.Fprintf(&out, "## The JobSet lab, walked %d times\n\n%s\n", len(repeats.Runs), fenced(repeats.String()))
+	default:
+		fmt.Fprintf(&out, "## The JobSet lab: no verdict\n\nNothing has run, or what ran left nothing: %v\n", err)
+	}
+	if closing, err := os.ReadFile(closingPath(s)); err == nil {
+		fmt.Fprintf(&out, "\n%s\n", fenced(string(closing)))
+	}
+	if verdict.FirstFailure != nil {
+		fmt.Fprintf(&out, "\n### The first failure: %s\n\n%s\n", verdict.FirstFailure.By, fenced(verdict.FirstFailure.Message))
+	}
+	return text.Visible(out.String())
+}
+
+// fenced is a block that Markdown leaves as it is, whatever it holds.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}

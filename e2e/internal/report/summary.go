@@ -1,0 +1,186 @@
+// Package report makes of a run what people and programs read: the closing block,
+// verdict.json, Markdown, and the text of a failure. It reads report entries, never text.
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onsi/ginkgo/v2/types"
+
+	"gsb.test/jobset-e2e/e2e/internal/ownership"
+	"gsb.test/jobset-e2e/e2e/internal/preflight"
+	"gsb.test/jobset-e2e/e2e/internal/text"
+	"gsb.test/jobset-e2e/e2e/snapshot"
+	"gsb.test/jobset-e2e/fixtures"
+)
+
+// A Result is how one step or mistake came out.
+type Result struct {
+	Number  int           `json:"number"` // of a mistake, the step that it is made in
+	Name    string        `json:"name"`
+	Title   string        `json:"title"`
+	State   string        `json:"result"`         // passed, failed, not run, or done (first, for another step)
+	Code    snapshot.Code `json:"code,omitempty"` // of a failed one, the kind of its first mismatch
+	Why     string        `json:"why,omitempty"`  // for all but passed and done, in one sentence
+	Seconds float64       `json:"seconds"`
+}
+
+// The states of a Result.
+const (
+	passed = "passed"
+	Failed = "failed"
+	notRun = "not run"
+	done   = "done"
+	// partial is a verdict only.
+	partial = "partial"
+)
+
+// Why a step was not run where nothing failed it.
+const (
+	notAskedFor = "not asked for"
+	endedBefore = "the run ended before it"
+)
+
+// A Closing is the end of a run, for a person: every step, the versions, the
+// verdict with its reason, and where the rest lies.
+type Summary struct {
+	Run       string // its id
+	Steps     []Result
+	Mistakes  []Result
+	Findings  []preflight.Finding // the preflight's
+	Wanted    preflight.Versions
+	Versions  preflight.Versions
+	Verdict   string // passed, partial, failed or not run
+	Reason    string
+	First     *FirstFailure
+	Started   time.Time
+	Seconds   float64    // of the whole run
+	Locations [][]string // what lies where
+}
+
+// Close sums up what Ginkgo reports of a run. site may be nil if the run ended
+// before the cluster was looked at.
+func Summarize(report types.Report, items Items, site *preflight.Facts, pins fixtures.Pins) Summary {
+	closing := Summary{Wanted: wanted(pins), Started: report.StartTime, Seconds: text.Seconds(report.RunTime), First: firstFailure(report.SpecReports)}
+	for _, item := range items.Steps {
+		closing.Steps = append(closing.Steps, item.result(report.SpecReports))
+	}
+	for _, item := range items.Mistakes {
+		result := Result{Number: item.Number, Name: item.Name, Title: item.Title}
+		result.summarize(withLabel(report.SpecReports, item.Label))
+		closing.Mistakes = append(closing.Mistakes, result)
+	}
+	if site != nil {
+		closing.Versions = site.Versions()
+	}
+	closing.Verdict, closing.Reason = closing.judge(report, items, site, pins)
+	return closing
+}
+
+func withLabel(reports types.SpecReports, label string) types.SpecReports {
+	var found types.SpecReports
+	for _, report := range reports {
+		if slices.Contains(report.Labels(), label) {
+			found = append(found, report)
+		}
+	}
+	return found
+}
+
+// take sums up the specs of one step. A spec that was skipped leaves the step
+// not run; a failed one outweighs it.
+func (r *Result) summarize(reports types.SpecReports) {
+	r.State = passed
+	if len(reports) == 0 {
+		r.State, r.Why = notRun, endedBefore
+	}
+	for _, report := range reports {
+		r.Seconds += report.RunTime.Seconds()
+		switch {
+		case report.State.Is(types.SpecStateAborted | types.SpecStateInterrupted):
+			r.State, r.Why = notRun, "interrupted"
+		case report.State.Is(types.SpecStateFailureStates):
+			r.State, r.Why = Failed, text.FirstLine(report.Failure.Message)
+			if failure := failureOf(report); failure != nil {
+				r.Code, r.Why = failure.Code, failure.sentence()
+			}
+		case !report.State.Is(types.SpecStatePassed) && r.State == passed:
+			r.State, r.Why = notRun, text.Or(report.Failure.Message, endedBefore)
+		}
+	}
+	r.Seconds = text.Seconds(time.Duration(r.Seconds * float64(time.Second)))
+}
+
+// judge gives the verdict. It is passed only if every step was run and passed,
+// on the versions that the lab pins.
+func (c Summary) judge(report types.Report, items Items, site *preflight.Facts, pins fixtures.Pins) (verdict, reason string) {
+	for _, spec := range report.SpecReports {
+		if spec.State.Is(types.SpecStateAborted | types.SpecStateInterrupted) {
+			if strings.HasPrefix(spec.Failure.Message, ownership.ErrLost.Error()) {
+				return Failed, text.FirstLine(spec.Failure.Message)
+			}
+			return Failed, "the run was interrupted"
+		}
+	}
+	for _, setup := range report.SpecReports {
+		if setup.LeafNodeType.Is(types.NodeTypeBeforeSuite) && setup.State.Is(types.SpecStateFailureStates) {
+			if site != nil && (site.Unreachable != nil || site.Occupied != nil) {
+				return notRun, text.FirstLine(setup.Failure.Message)
+			}
+			return Failed, text.FirstLine(setup.Failure.Message)
+		}
+	}
+	wrong, missing := c.short()
+	switch {
+	case len(c.Steps) == 0:
+		return Failed, "this suite has no step"
+	case len(wrong) == 1:
+		return Failed, wrong[0]
+	case len(wrong) > 1:
+		return Failed, fmt.Sprintf("%s (and %d more)", wrong[0], len(wrong)-1)
+	case !report.SuiteSucceeded:
+		return Failed, text.Or(strings.Join(report.SpecialSuiteFailureReasons, "; "), "something outside the steps failed; it is told above")
+	case site == nil:
+		return Failed, "the lab was never looked at"
+	}
+	var partly []string
+	if len(missing) > 0 {
+		partly = append(partly, "not run: "+strings.Join(missing, ", "))
+	} else if !items.Whole {
+		asked := slices.IndexFunc(items.Steps, func(item Item) bool { return item.Asked })
+		partly = append(partly, fmt.Sprintf("only step %d was asked for, and it passed", items.Steps[asked].Number))
+	}
+	astray := site.Versions().Drift(pins)
+	if len(partly) == 0 && len(astray) > 0 {
+		return partial, "every step passed, but " + strings.Join(astray, "; ")
+	}
+	if partly = append(partly, astray...); len(partly) > 0 {
+		return partial, strings.Join(partly, "; ")
+	}
+	return passed, "every step was done and passed, on the versions that the lab pins"
+}
+
+// short says which steps and mistakes failed, and which of those that were asked
+// for did not run.
+func (c Summary) short() (wrong, missing []string) {
+	for _, step := range c.Steps {
+		switch {
+		case step.State == Failed:
+			wrong = append(wrong, fmt.Sprintf("step %d %s %s", step.Number, step.Name, step.Why))
+		case step.State == notRun && step.Why != notAskedFor:
+			missing = append(missing, fmt.Sprintf("step %d", step.Number))
+		}
+	}
+	for _, mistake := range c.Mistakes {
+		switch mistake.State {
+		case Failed:
+			wrong = append(wrong, fmt.Sprintf("the mistake %s of step %d %s", mistake.Name, mistake.Number, mistake.Why))
+		case notRun:
+			missing = append(missing, "the mistake "+mistake.Name)
+		}
+	}
+	return wrong, missing
+}

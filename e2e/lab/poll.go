@@ -1,0 +1,128 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+
+	"gsb.test/jobset-e2e/e2e/internal/blockers"
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/matchers"
+	"gsb.test/jobset-e2e/e2e/snapshot"
+)
+
+// An outcome is how a wait ended.
+type outcome struct {
+	met        bool
+	mismatches []*matchers.Mismatch // what did not hold at last
+	blocker    blockers.Blocker     // why waiting longer would not have helped
+	waited     time.Duration
+	last       *snapshot.Snapshot // the snapshot judged last, nil if none could be taken
+	readErr    error              // why the last look saw nothing
+}
+
+// A condition judges a snapshot, and returns what does not hold of it.
+type condition func(*snapshot.Snapshot) []*matchers.Mismatch
+
+// await looks at the lab again and again until the judgement, which returns why
+// it does not hold, holds: at most SoonEnough, and no longer than it can still
+// come to hold. Gomega polls; the words of a failure are ours.
+func poll(ctx context.Context, w *cluster.Cluster, jobSets []string, judge condition) outcome {
+	end := outcome{met: true}
+	started := time.Now()
+	g := gomega.NewGomega(func(string, ...int) { end.met = false })
+	g.Eventually(ctx, reader(w, &end)).Should(&poller{judge: judge, jobSets: jobSets, end: &end})
+	return finish(end, started)
+}
+
+// remains watches that the judgement goes on holding for NeverWithin.
+func staysMet(ctx context.Context, w *cluster.Cluster, judge condition) outcome {
+	end := outcome{met: true}
+	started := time.Now()
+	g := gomega.NewGomega(func(string, ...int) { end.met = false })
+	g.Consistently(ctx, reader(w, &end)).Should(&poller{judge: judge, end: &end})
+	return finish(end, started)
+}
+
+// looking is Look, keeping what went wrong with the last look. Whether the
+// controllers are there only matters to a wait, so only here it is asked.
+func reader(w *cluster.Cluster, end *outcome) func(context.Context) (*snapshot.Snapshot, error) {
+	return func(ctx context.Context) (*snapshot.Snapshot, error) {
+		snapshot, err := w.Look(ctx)
+		end.readErr = err
+		if err == nil {
+			snapshot.Controllers = w.Controllers(ctx)
+		}
+		return snapshot, err
+	}
+}
+
+func finish(end outcome, started time.Time) outcome {
+	end.waited = time.Since(started)
+	if end.met {
+		return end
+	}
+	if end.readErr != nil {
+		end.mismatches = append([]*matchers.Mismatch{report.Because(report.LabUnreadable, "The lab could not be looked at: "+end.readErr.Error())}, end.mismatches...)
+	}
+	return end
+}
+
+// holding is a judgement of a Snapshot as a Gomega matcher that remembers what
+// it saw, and stops the polling at a dead end.
+type poller struct {
+	judge   condition
+	jobSets []string
+	end     *outcome
+
+	// held is what was seen to hold the JobSets up at the last look, since when.
+	held  blockers.Blocker
+	since time.Time
+}
+
+var _ types.GomegaMatcher = &poller{}
+
+func (h *poller) Match(actual any) (bool, error) {
+	snapshot, ok := actual.(*snapshot.Snapshot)
+	if !ok || snapshot == nil {
+		return false, errors.New("no snapshot")
+	}
+	h.end.last, h.end.mismatches = snapshot, h.judge(snapshot)
+	if len(h.end.mismatches) == 0 {
+		return true, nil
+	}
+	if h.end.blocker = blockers.Final(snapshot, h.jobSets); h.end.blocker.Code != "" {
+		return false, gomega.StopTrying(h.end.blocker.Message)
+	}
+	if h.end.blocker = h.blockedFor(snapshot); h.end.blocker.Code != "" {
+		return false, gomega.StopTrying(h.end.blocker.Message)
+	}
+	return false, nil
+}
+
+// lasting tells what has held the JobSets up at every look for long enough.
+func (h *poller) blockedFor(snapshot *snapshot.Snapshot) blockers.Blocker {
+	held := blockers.Find(snapshot, h.jobSets)
+	if held.Code != h.held.Code || held.JobSet != h.held.JobSet {
+		h.since = snapshot.Taken
+	}
+	h.held = held
+	// By now and not by when it was looked at: a judgement may take seconds.
+	so := time.Since(h.since)
+	if held.Code == "" || so < held.For {
+		return blockers.Blocker{}
+	}
+	held.Message = fmt.Sprintf("for %.0f s already %s", so.Seconds(), held.Message)
+	return held
+}
+
+func (h *poller) FailureMessage(any) string { return fmt.Sprint(h.end.mismatches) }
+
+func (h *poller) NegatedFailureMessage(any) string {
+	return "this was expected not to hold, and it holds"
+}

@@ -1,0 +1,126 @@
+package matchers
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"gsb.test/jobset-e2e/e2e/snapshot"
+)
+
+// HaveRunningPods judges that a JobSet has this many present pods and no more,
+// each Running and Ready and with no container ever restarted.
+func HaveRunningPods(wanted int) Matcher[snapshot.JobSet] {
+	return func(j snapshot.JobSet) *Mismatch {
+		if r := missingJobSet(j); r != nil {
+			return r
+		}
+		pods := j.Pods().Items
+		steady := 0
+		for i := range pods {
+			if snapshot.IsRunningAndReady(&pods[i]) {
+				steady++
+			}
+		}
+		if steady == wanted && len(pods) == wanted {
+			return nil
+		}
+		which := whyNotRunningText(j)
+		refusal := NewMismatch(PodsNotRunning, snapshot.Text{
+			KO: fmt.Sprintf("JobSet %s 의 파드 가운데 Running 인 것이 %d개인데, %d개가 모두 Running 이어야 합니다%s.", j.Name, steady, wanted, which.KO),
+			EN: fmt.Sprintf("JobSet %s has %d of %d pods Running; all should be%s.", j.Name, steady, wanted, which.EN)})
+		switch {
+		case len(pods) > wanted:
+			refusal = NewMismatch(TooManyPods, snapshot.TextOf("JobSet %s 의 파드가 %d개인데, %d개여야 합니다.", "JobSet %s has %d pods; the lab asks for %d.", j.Name, len(pods), wanted))
+		case len(pods) == 0 && j.Suspended():
+			refusal = NewMismatch(JobSetSuspended, snapshot.TextOf("JobSet %s 에 파드가 하나도 없고 JobSet 은 멈춰(SUSPENDED) 있는데, 파드 %d개가 모두 Running 이어야 합니다.",
+				"JobSet %s has no pod, because it is suspended; the lab wants %d pods Running.", j.Name, wanted))
+			if workload := j.Workload(); workload.Live != nil {
+				refusal.Row("QuotaReserved", true, workload.ConditionText(kueuev1.WorkloadQuotaReserved))
+			}
+		}
+		refusal.Row("pods", wanted, len(pods)).Row("pods Running and Ready", wanted, steady)
+		for i := range pods {
+			if !snapshot.IsRunningAndReady(&pods[i]) {
+				refusal.Row(pods[i].Name, "Running, Ready, never restarted", snapshot.PodState(&pods[i]))
+			}
+		}
+		if refused := creationRefused(j); refused != "" && len(pods) < wanted {
+			refusal.Row("pods to be created", "all", refused)
+		}
+		return refusal
+	}
+}
+
+// unsteadyWords names the first pod that does not run, in parentheses.
+func whyNotRunningText(j snapshot.JobSet) snapshot.Text {
+	pods := j.Pods().Items
+	held := map[string]bool{}
+	for i := range pods {
+		held[snapshot.RankOf(&pods[i])] = true
+		if snapshot.IsRunningAndReady(&pods[i]) {
+			continue
+		}
+		if restarts := snapshot.ContainerRestarts(&pods[i]); restarts > 0 {
+			return snapshot.TextOf("(파드 %s: 컨테이너가 %d번 다시 시작됨)", " (pod %s: its container started again, %d times)", pods[i].Name, restarts)
+		}
+		return snapshot.TextOf("(파드 %s: %s)", " (pod %s: %s)", pods[i].Name, snapshot.StatusOf(&pods[i]))
+	}
+	for _, rank := range j.Ranks() {
+		if !held[rank] {
+			return snapshot.TextOf("(%s 자리에 파드가 없음)", " (there is no pod at %s)", rank)
+		}
+	}
+	return snapshot.Text{}
+}
+
+// creationRefused is why a pod, or the Job that would have made it, could last not
+// be created.
+func creationRefused(j snapshot.JobSet) string {
+	for _, event := range slices.Backward(j.Snapshot.Events) {
+		seen, known := j.Snapshot.Seen.Of(event.UID)
+		if known && seen.JobSet == j.Name && (event.Reason == "FailedCreate" || event.Reason == "JobCreationFailed") {
+			return strings.TrimSuffix(event.Message, ".")
+		}
+	}
+	return ""
+}
+
+// HaveOnePodPerRank judges that every place in the JobSet (role, Job and
+// completion index) is held by exactly one present pod, and that it runs.
+func HaveOnePodPerRank() Matcher[snapshot.JobSet] {
+	return func(j snapshot.JobSet) *Mismatch {
+		if r := missingJobSet(j); r != nil {
+			return r
+		}
+		held := map[string][]corev1.Pod{}
+		for _, pod := range j.Pods().Items {
+			held[snapshot.RankOf(&pod)] = append(held[snapshot.RankOf(&pod)], pod)
+		}
+		for _, rank := range j.Ranks() {
+			pods := held[rank]
+			delete(held, rank)
+			switch {
+			case len(pods) == 0:
+				return NewMismatch(RankEmpty, snapshot.TextOf("JobSet %s 의 %s 자리에 파드가 없는데, 자리마다 파드 하나가 떠 있어야 합니다.",
+					"JobSet %s has no pod at %s; there should be one running.", j.Name, rank)).Row("pods at "+rank, 1, 0)
+			case len(pods) > 1:
+				return NewMismatch(RankHeldTwice, snapshot.TextOf("JobSet %s 의 %s 자리에 파드가 한꺼번에 %d개 있는데, 자리마다 하나여야 합니다.",
+					"JobSet %s has at %s %d pods at once; there should be one.", j.Name, rank, len(pods))).Row("pods at "+rank, 1, len(pods))
+			case !snapshot.IsRunningAndReady(&pods[0]):
+				return NewMismatch(PodsNotRunning, snapshot.TextOf("JobSet %s 의 %s 자리에 있는 파드가 Running 이 아닙니다(%s).",
+					"JobSet %s has a pod at %s that does not run (%s).", j.Name, rank, snapshot.StatusOf(&pods[0]))).
+					Row(pods[0].Name, "Running, Ready, never restarted", snapshot.PodState(&pods[0]))
+			}
+		}
+		for _, rank := range slices.Sorted(maps.Keys(held)) {
+			return NewMismatch(RankUnknown, snapshot.TextOf("JobSet %s 의 spec 에 없는 %s 자리에 파드가 있습니다.", "JobSet %s has a pod at %s, a place that its spec does not have.", j.Name, rank)).
+				Row("pods at "+rank, 0, len(held[rank]))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,114 @@
+package snapshot
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"gsb.test/jobset-e2e/e2e/internal/text"
+)
+
+// roleOf is the replicatedJob that a pod belongs to.
+func RoleOf(pod *corev1.Pod) string { return pod.Labels[jobsetv1.ReplicatedJobNameKey] }
+
+// restartAttemptLabel is set by the JobSet controller on Jobs and pods. The API
+// package has no name for it; the controller's pkg/constants calls it RestartsKey.
+const RestartAttemptLabel = "jobset.sigs.k8s.io/restart-attempt"
+
+// Waiting reasons of a container that is only on its way.
+var onItsWay = map[string]bool{"": true, "ContainerCreating": true, "PodInitializing": true}
+
+// rankOf names a pod by its place in the JobSet, as its hostname does without
+// the JobSet's name: worker-0-1 is completion index 1 of the first worker Job.
+func RankOf(pod *corev1.Pod) string {
+	return fmt.Sprintf("%s-%s-%s", pod.Labels[jobsetv1.ReplicatedJobNameKey], pod.Labels[jobsetv1.JobIndexKey],
+		pod.Labels[batchv1.JobCompletionIndexAnnotation])
+}
+
+func isReady(pod *corev1.Pod) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// isSteady is what the lab text means by a pod that runs: Running, Ready, no
+// container ever started again.
+func IsRunningAndReady(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning && isReady(pod) && ContainerRestarts(pod) == 0
+}
+
+func ContainerRestarts(pod *corev1.Pod) int32 {
+	var restarts int32
+	for _, container := range pod.Status.ContainerStatuses {
+		restarts += container.RestartCount
+	}
+	return restarts
+}
+
+// waitingReason returns why a container does not start, if it is more than
+// being on its way, and what the kubelet says with it.
+func WaitingReason(pod *corev1.Pod) (reason, message string) {
+	for _, container := range append(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses...) {
+		if waiting := container.State.Waiting; waiting != nil && !onItsWay[waiting.Reason] {
+			return waiting.Reason, waiting.Message
+		}
+	}
+	return "", ""
+}
+
+// unschedulable returns the scheduler's words, or nothing if it has placed the
+// pod or not looked yet.
+func Unschedulable(pod *corev1.Pod) string {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			return text.ReasonAndMessage(condition.Reason, condition.Message)
+		}
+	}
+	return ""
+}
+
+// exitOf tells how a pod's container ended.
+func exitOf(pod *corev1.Pod) string {
+	for _, container := range pod.Status.ContainerStatuses {
+		if ended := container.State.Terminated; ended != nil {
+			return fmt.Sprintf("exit code %d", ended.ExitCode)
+		}
+	}
+	return ""
+}
+
+// podState tells a pod's state as kubectl's STATUS column would, and why.
+func PodState(pod *corev1.Pod) string {
+	reason, message := WaitingReason(pod)
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return "Terminating"
+	case reason != "":
+		return text.ReasonAndMessage(reason, message)
+	case Unschedulable(pod) != "":
+		return "Pending, " + Unschedulable(pod)
+	case pod.Status.Phase == corev1.PodRunning && ContainerRestarts(pod) == 1:
+		return "Running, its container was restarted once"
+	case pod.Status.Phase == corev1.PodRunning && ContainerRestarts(pod) > 1:
+		return fmt.Sprintf("Running, its container was restarted %d times", ContainerRestarts(pod))
+	case pod.Status.Phase == corev1.PodRunning && !isReady(pod):
+		return "Running, not ready"
+	case exitOf(pod) != "":
+		return fmt.Sprintf("%s, %s", pod.Status.Phase, exitOf(pod))
+	}
+	return string(pod.Status.Phase)
+}
+
+// statusOf is the one word that kubectl's STATUS column has for a pod.
+func StatusOf(pod *corev1.Pod) string {
+	if pod.DeletionTimestamp != nil {
+		return "Terminating"
+	}
+	reason, _ := WaitingReason(pod)
+	return text.Or(reason, string(pod.Status.Phase))
+}

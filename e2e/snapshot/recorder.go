@@ -1,0 +1,191 @@
+package snapshot
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"gsb.test/jobset-e2e/e2e/internal/text"
+)
+
+// A Recorder keeps every state that every object was seen in. It is fed by a
+// watch and by each look at the cluster, so that what one of them misses the
+// other still brings in. It is safe for concurrent use.
+type Recorder struct {
+	mu     sync.Mutex
+	since  time.Time
+	now    func() time.Time
+	seen   map[types.UID]*objectRecord
+	events map[types.UID]Event
+	gaps   []string
+
+	Watching bool
+}
+
+type objectRecord struct {
+	history ObjectHistory
+	order   int
+	version string // the resource version seen last
+	// last holds, for each aspect of the object, the state noted last.
+	last map[string]stateField
+}
+
+// NewRecorder returns a recorder whose time starts now.
+func NewRecorder() *Recorder {
+	return &Recorder{
+		since:  time.Now(),
+		now:    time.Now,
+		seen:   map[types.UID]*objectRecord{},
+		events: map[types.UID]Event{},
+	}
+}
+
+// SawAll notes the states of all objects of a snapshot.
+func (r *Recorder) ObserveAll(s *Snapshot) {
+	for i := range s.JobSets {
+		r.Observe(&s.JobSets[i])
+	}
+	for i := range s.Jobs {
+		r.Observe(&s.Jobs[i])
+	}
+	for i := range s.Pods {
+		r.Observe(&s.Pods[i])
+	}
+	for i := range s.Workloads {
+		r.Observe(&s.Workloads[i])
+	}
+}
+
+// Saw notes the states of an object that are new since it was seen last.
+func (r *Recorder) Observe(object client.Object) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if event, ok := object.(*corev1.Event); ok {
+		r.events[event.UID] = r.shortEvent(event)
+		return
+	}
+	kind := kindOf(object)
+	if kind == "" {
+		return
+	}
+	known, ok := r.seen[object.GetUID()]
+	if ok && known.isNewerThan(object) {
+		return
+	}
+	if !ok {
+		known = &objectRecord{history: newObjectHistory(kind, object), order: len(r.seen), last: map[string]stateField{}}
+		r.seen[object.GetUID()] = known
+		known.note(r.at(), stateSeen, "")
+	}
+	known.version = object.GetResourceVersion()
+	if pod, isPod := object.(*corev1.Pod); isPod && pod.Status.PodIP != "" {
+		known.history.Address = pod.Status.PodIP
+	}
+	for _, now := range stateFieldsOf(object) {
+		before, noted := known.last[now.name]
+		// An aspect at rest (not suspended, not deleted) is news only when it
+		// was otherwise before.
+		if noted && before == now || !noted && now.initial {
+			continue
+		}
+		known.last[now.name] = now
+		known.note(r.at(), now.state, now.text)
+	}
+}
+
+// Lost notes that an object is gone.
+func (r *Recorder) ObserveDeletion(object client.Object) {
+	r.Observe(object)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.seen[object.GetUID()]; ok && !known.history.Reached(StateGone) {
+		known.note(r.at(), StateGone, "")
+	}
+}
+
+// Missed notes that the watch broke, and why.
+func (r *Recorder) RecordGap(cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gaps = append(r.gaps, fmt.Sprintf("+%.1fs %v", r.at(), cause))
+}
+
+// History returns what was ever seen, in the order of first sight.
+func (r *Recorder) History() History {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	records := slices.SortedFunc(maps.Values(r.seen), func(a, b *objectRecord) int { return cmp.Compare(a.order, b.order) })
+	history := History{Since: r.since, Gaps: slices.Clone(r.gaps)}
+	for _, known := range records {
+		sighting := known.history
+		sighting.Transitions = slices.Clone(sighting.Transitions)
+		history.Objects = append(history.Objects, sighting)
+	}
+	return history
+}
+
+// Events returns every event that was seen on an object that was seen, oldest
+// first. Events outlive by an hour what they are on, so others lie about too.
+func (r *Recorder) Events() []Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var events []Event
+	for _, event := range r.events {
+		if _, known := r.seen[event.UID]; known {
+			events = append(events, event)
+		}
+	}
+	slices.SortFunc(events, func(a, b Event) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message))
+	})
+	return events
+}
+
+// needsEvents tells that the watch does not bring every event: there is none, or
+// it broke. Listing them all at each look would be the dearest part of it.
+func (r *Recorder) NeedsEvents() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.Watching || len(r.gaps) > 0
+}
+
+// isNewerThan tells that an object shows an older state than the one noted: a
+// list and the watch bring the same object each in its own time.
+func (k *objectRecord) isNewerThan(object client.Object) bool {
+	order, err := resourceversion.CompareResourceVersion(k.version, object.GetResourceVersion())
+	return err == nil && order > 0
+}
+
+func (k *objectRecord) note(at float64, state, text string) {
+	k.history.Transitions = append(k.history.Transitions, Transition{At: at, State: state, Text: text})
+}
+
+func (r *Recorder) at() float64 { return text.Seconds(r.now().Sub(r.since)) }
+
+// told shortens an event to what a person asks of it.
+func (r *Recorder) shortEvent(event *corev1.Event) Event {
+	when := event.LastTimestamp.Time
+	if when.IsZero() {
+		when = event.EventTime.Time
+	}
+	if when.IsZero() {
+		when = event.CreationTimestamp.Time
+	}
+	return Event{
+		At:      text.Seconds(when.Sub(r.since)),
+		Type:    event.Type,
+		Reason:  event.Reason,
+		Object:  event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name,
+		UID:     event.InvolvedObject.UID,
+		Message: event.Message,
+		Count:   event.Count,
+	}
+}
