@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	jobsetv1alpha2 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"gsb.test/jobset-e2e/fixtures"
 )
 
 const (
@@ -34,13 +36,14 @@ type cluster struct {
 	rest *rest.Config
 	// kubeconfig is the file that the connection was made from; mends name it.
 	kubeconfig string
+	pins       fixtures.Pins
 	// node runs a command in the node's container and returns its combined output.
 	node func(ctx context.Context, command ...string) (string, error)
 }
 
 // connect makes a cluster from a kubeconfig file. It sends nothing yet: a file
 // that names a cluster which is gone is told by the first promise that asks it.
-func connect(kubeconfig string) (*cluster, error) {
+func connect(kubeconfig string, pins fixtures.Pins) (*cluster, error) {
 	if kubeconfig == "" {
 		// client-go would fall back to the cluster that this program runs in.
 		return nil, errors.New("connecting to the lab: no kubeconfig file was named")
@@ -64,7 +67,7 @@ func connect(kubeconfig string) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the lab by kubeconfig %s: %w", kubeconfig, err)
 	}
-	return &cluster{Client: c, rest: config, kubeconfig: kubeconfig}, nil
+	return &cluster{Client: c, rest: config, kubeconfig: kubeconfig, pins: pins}, nil
 }
 
 // rank orders objects by need: what has a lower rank is there before the next is sent.

@@ -7,17 +7,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/e2e-framework/pkg/env"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-
-	"gsb.test/jobset-e2e/fixtures"
 )
 
 // Bench makes the lab twice under a name of its own, first the plain way, then
 // ours, from the same images and with the same kind configuration, and prints
 // how long each took from the start of kind's create to active queues.
 func (l *Lab) Bench(ctx context.Context) error {
-	l = &Lab{Name: l.Name + "-bench", Checkout: l.Checkout, Folder: l.Folder}
+	l = &Lab{Name: l.Name + "-bench", Checkout: l.Checkout, Folder: l.Folder, Pins: l.Pins}
 	release, err := l.lock()
 	if err != nil {
 		return err
@@ -25,7 +22,7 @@ func (l *Lab) Bench(ctx context.Context) error {
 	defer release()
 	ways := []struct {
 		name string
-		rest func(*bringUp) []env.Func
+		rest func(*bringUp) []step
 	}{
 		{"plain", (*bringUp).plainly},
 		{"ours", (*bringUp).controllers},
@@ -44,15 +41,13 @@ func (l *Lab) Bench(ctx context.Context) error {
 }
 
 // timed makes the lab one way and removes it; only what comes after the images counts.
-func (l *Lab) timed(ctx context.Context, name string, rest func(*bringUp) []env.Func) (took time.Duration, err error) {
+func (l *Lab) timed(ctx context.Context, name string, rest func(*bringUp) []step) (took time.Duration, err error) {
 	fmt.Printf("\n%s:\n", name)
 	told := newProgress(os.Stdout)
 	defer told.close()
 	m := &bringUp{lab: l, list: told}
-	for _, step := range []env.Func{m.step("host", m.host), m.step("images", m.images)} {
-		if _, err := step(ctx, m.config()); err != nil {
-			return 0, err
-		}
+	if err := inOrder(ctx, m.step("host", m.host), m.step("images", m.images)); err != nil {
+		return 0, err
 	}
 	if err := l.remove(ctx, m.engine); err != nil {
 		return 0, err
@@ -63,16 +58,12 @@ func (l *Lab) timed(ctx context.Context, name string, rest func(*bringUp) []env.
 		}
 	}()
 	began := time.Now()
-	for _, step := range append([]env.Func{m.step("cluster", m.cluster)}, rest(m)...) {
-		if _, err := step(ctx, m.config()); err != nil {
-			return 0, err
-		}
-	}
-	return time.Since(began), nil
+	err = inOrder(ctx, append([]step{m.step("cluster", m.cluster)}, rest(m)...)...)
+	return time.Since(began), err
 }
 
 // plainly is what the projects' installation pages say: apply, then wait.
-func (m *bringUp) plainly() []env.Func {
+func (m *bringUp) plainly() []step {
 	install := func(ctx context.Context, say func(string)) (string, error) {
 		jobSetObjects, err := readManifest(m.set.JobSetManifest)
 		if err != nil {
@@ -87,10 +78,7 @@ func (m *bringUp) plainly() []env.Func {
 				return "", err
 			}
 		}
-		pins, err := fixtures.ReadPins()
-		if err != nil {
-			return "", err
-		}
+		pins := m.lab.Pins
 		if err := m.clients.haveNamespace(ctx, pins.Namespace); err != nil {
 			return "", err
 		}
@@ -101,5 +89,5 @@ func (m *bringUp) plainly() []env.Func {
 		return "JobSet and Kueue, both webhooks answer", m.clients.start(ctx, kueueManager, kueueObjects,
 			&kueuev1beta2.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: probeName}}, probeJobSet(pins.Namespace))
 	}
-	return []env.Func{m.step("GPUs", m.ensure(gpus)), m.step("both", install), m.step("queues", m.ensure(queues))}
+	return []step{m.step("GPUs", m.ensure(gpus)), m.step("both", install), m.step("queues", m.ensure(queues))}
 }

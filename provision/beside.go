@@ -4,8 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-
-	"sigs.k8s.io/e2e-framework/pkg/env"
 )
 
 // Beside runs a command that makes a cluster of its own, with the container
@@ -28,13 +26,11 @@ func (l *Lab) WithEngine(ctx context.Context, args []string) error {
 		m.notes = l.damage.take()
 		return programs, err
 	}
-	for _, step := range []env.Func{m.step("host", m.host), m.step("images", m.images), m.step("programs", build)} {
-		if ctx, err = step(ctx, m.config()); err != nil {
-			m.list.close()
-			return err
-		}
-	}
+	err = inOrder(ctx, m.step("host", m.host), m.step("images", m.images), m.step("programs", build))
 	m.list.close()
+	if err != nil {
+		return err
+	}
 	seal := l.egressFolder()
 	if _, err := writeEgressRules(seal); err != nil {
 		return err

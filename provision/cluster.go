@@ -139,6 +139,14 @@ func (k *kindCluster) GenerateKubeconfig(...string) (string, error) {
 	return k.kubeconfig, k.provider().ExportKubeConfig(k.name, k.kubeconfig, false)
 }
 
+// writeKubeconfig is GenerateKubeconfig, for no longer than one look may take.
+func (k *kindCluster) writeKubeconfig(ctx context.Context) error {
+	if _, err := within(ctx, lookTimeout, func() (string, error) { return k.GenerateKubeconfig() }); err != nil {
+		return fmt.Errorf("reading the kubeconfig from the node of %s: %w", k.name, withOutput(err))
+	}
+	return nil
+}
+
 // WaitForControlPlane returns at once: the promises that follow each wait for what they need.
 func (k *kindCluster) WaitForControlPlane(context.Context, klient.Client) error { return nil }
 

@@ -2,7 +2,6 @@ package provision
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,34 +42,6 @@ func (k *kindCluster) wasComplete(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("asking the node whether the lab %s was complete: %w\n   to begin anew: make down up", k.name, err)
 	}
 	return said != "", nil
-}
-
-// lookInside goes on where look has found a running node of the right image: it
-// tells why the cluster must be made anew, empty if it need not. It does not change
-// it. A lab on which a learner may have worked is never found to need that; what
-// keeps it from being used is an error.
-func (k *kindCluster) lookInside(ctx context.Context) (verdict string, err error) {
-	complete, err := k.wasComplete(ctx)
-	if err != nil {
-		return "", err
-	}
-	if _, err := within(ctx, lookTimeout, func() (string, error) { return k.GenerateKubeconfig() }); err != nil {
-		if ctx.Err() != nil || complete {
-			return "", errors.Join(ctx.Err(), fmt.Errorf("reading the kubeconfig from the node of %s: %w\n   to begin anew: make down up", k.name, withOutput(err)))
-		}
-		return "its kubeconfig could not be read from the node", nil
-	}
-	standing, err := connect(k.kubeconfig)
-	if err != nil {
-		return "", err
-	}
-	if !complete {
-		return standing.abandoned(ctx)
-	}
-	if err := standing.refuseInUse(ctx, k.name); err != nil {
-		return "", err
-	}
-	return standing.faulty(ctx, k.name)
 }
 
 // abandoned is the verdict on a cluster without the mark. One made before there was
@@ -125,13 +96,9 @@ func (c *cluster) faulty(ctx context.Context, lab string) (verdict string, err e
 // jobSets names the JobSets in the lab's namespace that are wanted; none where there
 // is no such kind yet.
 func (c *cluster) jobSets(ctx context.Context, wanted func(jobsetv1alpha2.JobSet) bool) ([]string, error) {
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		return nil, err
-	}
 	found := &jobsetv1alpha2.JobSetList{}
-	if err := c.List(ctx, found, client.InNamespace(pins.Namespace)); err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("listing the JobSets in namespace %s: %w", pins.Namespace, err)
+	if err := c.List(ctx, found, client.InNamespace(c.pins.Namespace)); err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("listing the JobSets in namespace %s: %w", c.pins.Namespace, err)
 	}
 	var names []string
 	for _, jobSet := range found.Items {

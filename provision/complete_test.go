@@ -28,7 +28,7 @@ func labOf(t *testing.T, objects ...client.Object) *cluster {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	NewWithT(t).Expect(errors.Join(clientgoscheme.AddToScheme(scheme), jobsetv1alpha2.AddToScheme(scheme))).To(Succeed())
-	return &cluster{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), kubeconfig: "k"}
+	return &cluster{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), kubeconfig: "k", pins: pinned(t)}
 }
 
 func workOf(run string) *jobsetv1alpha2.JobSet {
@@ -75,7 +75,7 @@ func TestAnInterruptWhileTheNodeIsAskedIsNoVerdictOnALab(t *testing.T) {
 	k := &kindCluster{name: "x", engine: engine{name: "docker"}, kubeconfig: filepath.Join(folder, "kubeconfig"), say: func(string) {}}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(500*time.Millisecond, cancel)
-	verdict, err := k.lookInside(ctx)
+	verdict, err := testLab(t, "x").inspectInside(ctx, k)
 	g.Expect(err).To(MatchError(context.Canceled))
 	g.Expect(verdict).To(BeEmpty())
 }

@@ -48,7 +48,7 @@ func TestEngineCalls(t *testing.T) {
 		},
 		{
 			name:  "look",
-			do:    func(ctx context.Context, k *kindCluster) (string, error) { return k.inspect(ctx) },
+			do:    func(ctx context.Context, k *kindCluster) (string, error) { return (&Lab{}).inspect(ctx, k) },
 			calls: find, answer: "it was of another node image",
 		},
 		{

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"gsb.test/jobset-e2e/fixtures"
 	"gsb.test/jobset-e2e/provision/images"
 )
 
@@ -20,10 +19,7 @@ const (
 
 // gpus promises that the node offers the lab's number of GPUs to the scheduler.
 func gpus(ctx context.Context, c *cluster, set images.Set) (string, error) {
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		return "", err
-	}
+	pins := c.pins
 	objects, err := readManifest(set.GPUManifest)
 	if err != nil {
 		return "", err

@@ -35,9 +35,8 @@ func TestGPUsOnTheLab(t *testing.T) {
 	g.SetDefaultEventuallyTimeout(time.Minute)
 	g.SetDefaultEventuallyPollingInterval(250 * time.Millisecond)
 	ctx := t.Context()
-	c, err := onTheLab(ctx)
-	g.Expect(err).NotTo(HaveOccurred())
-	pins, err := fixtures.ReadPins()
+	pins := pinned(t)
+	c, err := onTheLab(ctx, pins)
 	g.Expect(err).NotTo(HaveOccurred())
 
 	g.Expect(c.haveNamespace(ctx, proofNamespace)).To(Succeed())
@@ -80,8 +79,8 @@ func TestGPUsOnTheLab(t *testing.T) {
 }
 
 // onTheLab connects to the lab that LAB_NAME names, with its node.
-func onTheLab(ctx context.Context) (*cluster, error) {
-	l, err := New(os.Getenv("LAB_NAME"), true)
+func onTheLab(ctx context.Context, pins fixtures.Pins) (*cluster, error) {
+	l, err := New(pins, os.Getenv("LAB_NAME"), true)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +91,7 @@ func onTheLab(ctx context.Context) (*cluster, error) {
 	if err := e.use(l.Name, l.podman()); err != nil {
 		return nil, err
 	}
-	c, err := connect(os.Getenv("LAB_KUBECONFIG"))
+	c, err := connect(os.Getenv("LAB_KUBECONFIG"), pins)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gsb.test/jobset-e2e/provision/images"
 	"gsb.test/jobset-e2e/provision/registry"
 	"gsb.test/jobset-e2e/provision/source"
 )
@@ -83,10 +84,10 @@ func (l *Lab) findImages(ctx context.Context) finding {
 	case os.Getenv("LAB_IMAGES") == "source":
 		f.found = "built from source, as LAB_IMAGES says"
 		if set, found, err := l.builder(func(string) {}).Cached(ctx); err == nil && found {
-			f.found = "from the cache, of a source build: JobSet " + set.JobSet
+			f.found = "from the cache, of a source build: JobSet " + set.JobSet + l.aside(set)
 		}
 	case found:
-		f.found = "from the cache, of the registries: JobSet " + set.JobSet
+		f.found = "from the cache, of the registries: JobSet " + set.JobSet + l.aside(set)
 	default:
 		answers := pull.Client().Probe(ctx, pull.Sources)
 		silent := notAnswering(answers)
@@ -102,6 +103,14 @@ func (l *Lab) findImages(ctx context.Context) finding {
 		f.fix = strings.TrimSuffix(strings.Join(damaged, "\n")+"\n"+f.fix, "\n")
 	}
 	return f
+}
+
+// aside is the version note in brackets; empty if there is none.
+func (l *Lab) aside(set images.Set) string {
+	if note := versionNote(l.Pins, set); note != "" {
+		return " (" + note + ")"
+	}
+	return ""
 }
 
 // findEngine tries the engines in a folder that is gone afterwards, beside the one

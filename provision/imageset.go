@@ -23,7 +23,7 @@ func (l *Lab) cache() images.Cache {
 
 // builder builds this checkout's image set from source.
 func (l *Lab) builder(say func(string)) source.Builder {
-	return source.Builder{Checkout: l.Checkout, Cache: l.cache(), Say: say,
+	return source.Builder{Checkout: l.Checkout, Pins: l.Pins, Cache: l.cache(), Say: say,
 		Prepare: func(ctx context.Context) error { return l.prepareBuild(ctx, say) }}
 }
 
@@ -33,7 +33,7 @@ func (l *Lab) puller(say func(string)) (registry.Puller, error) {
 	if err != nil {
 		return registry.Puller{}, err
 	}
-	sources, err := registry.ReadSources(mirrors)
+	sources, err := registry.ReadSources(l.Pins, mirrors)
 	if err != nil {
 		return registry.Puller{}, err
 	}
@@ -174,11 +174,8 @@ func (m *bringUp) images(ctx context.Context, say func(string)) (string, error) 
 	if loaded {
 		said += ", loaded"
 	}
-	note, err := versionNote(set)
-	if err != nil {
-		return "", err
-	}
-	if note != "" {
+	note := ""
+	if versionNote(m.lab.Pins, set) != "" {
 		note = " *"
 	}
 	return fmt.Sprintf("%s (%s, k8s %s, JobSet %s%s)", said, got.origin(), set.Kubernetes, set.JobSet, note), nil

@@ -26,7 +26,7 @@ func cachedLab(t *testing.T, answers http.HandlerFunc) *Lab {
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	checkout, err := filepath.Abs("..")
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return &Lab{Name: "x", Checkout: checkout, Folder: t.TempDir()}
+	return &Lab{Name: "x", Checkout: checkout, Folder: t.TempDir(), Pins: pinned(t)}
 }
 
 // put makes an entry of a set in the cache, as a finished build or a load does.

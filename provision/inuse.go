@@ -18,14 +18,10 @@ const askingTheLease = 3 * time.Second
 // refuseInUse is an error while a run has the lab: what it works on would be
 // changed or removed under it. Nobody's answer is nobody's run.
 func (c *cluster) refuseInUse(ctx context.Context, lab string) error {
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		return err
-	}
 	bounded, cancel := context.WithTimeout(ctx, askingTheLease)
 	defer cancel()
 	lease := &coordinationv1.Lease{}
-	if err := c.Get(bounded, client.ObjectKey{Namespace: pins.Namespace, Name: fixtures.RunLease}, lease); err != nil {
+	if err := c.Get(bounded, client.ObjectKey{Namespace: c.pins.Namespace, Name: fixtures.RunLease}, lease); err != nil {
 		return ctx.Err() //nolint:nilerr // as said above
 	}
 	return heldBy(lab, lease, time.Now())
@@ -55,7 +51,7 @@ func (l *Lab) refuseInUse(ctx context.Context) error {
 	if !exists(l.Kubeconfig()) {
 		return nil
 	}
-	standing, err := connect(l.Kubeconfig())
+	standing, err := connect(l.Kubeconfig(), l.Pins)
 	if err != nil {
 		return nil //nolint:nilerr // a kubeconfig that cannot be read leads to no run
 	}

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"gsb.test/jobset-e2e/fixtures"
 	"gsb.test/jobset-e2e/provision/images"
 )
 
@@ -29,10 +28,7 @@ const kueueWebhooks = "kueue-mutating-webhook-configuration"
 // kueue promises that Kueue is installed and its webhooks answer for all that
 // the lab creates: queues, JobSets, Jobs and pods. It may run beside jobSet.
 func kueue(ctx context.Context, c *cluster, set images.Set) (string, error) {
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		return "", err
-	}
+	pins := c.pins
 	objects, err := readManifest(set.KueueManifest)
 	if err != nil {
 		return "", err

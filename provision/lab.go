@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"gsb.test/jobset-e2e/fixtures"
 	"gsb.test/jobset-e2e/provision/process"
 )
 
@@ -26,6 +27,8 @@ type Lab struct {
 	Checkout string
 	// Folder is the user's cache folder of this project: images, Podman's storage, the list of labs.
 	Folder string
+	// Pins are what the lab text promises: versions, names and numbers.
+	Pins fixtures.Pins
 	// Keep leaves a lab standing that failed to come up.
 	Keep bool
 
@@ -41,7 +44,7 @@ var nameRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 var reserved = []string{"bridge", "container", "default", "host", "ingress", "kind", "nat", "none", "ns", "pasta", "podman", "private", "slirp4netns"}
 
 // New finds the checkout around the working directory and the user's cache folder.
-func New(name string, keep bool) (*Lab, error) {
+func New(pins fixtures.Pins, name string, keep bool) (*Lab, error) {
 	if name == "" {
 		name = DefaultName
 	}
@@ -59,7 +62,7 @@ func New(name string, keep bool) (*Lab, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no place for the image cache: %w (set HOME or XDG_CACHE_HOME)", err)
 	}
-	return &Lab{Name: name, Checkout: checkout, Folder: filepath.Join(cache, "gsb-jobset"), Keep: keep}, nil
+	return &Lab{Name: name, Checkout: checkout, Folder: filepath.Join(cache, "gsb-jobset"), Pins: pins, Keep: keep}, nil
 }
 
 // userCache is the user's cache folder. XDG_CACHE_HOME moves it on every system,

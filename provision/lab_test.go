@@ -10,8 +10,6 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
-	"sigs.k8s.io/e2e-framework/pkg/env"
-	"sigs.k8s.io/e2e-framework/pkg/envconf"
 
 	"gsb.test/jobset-e2e/fixtures"
 	"gsb.test/jobset-e2e/provision/images"
@@ -19,7 +17,14 @@ import (
 
 func testLab(t *testing.T, name string) *Lab {
 	t.Helper()
-	return &Lab{Name: name, Checkout: t.TempDir(), Folder: t.TempDir()}
+	return &Lab{Name: name, Checkout: t.TempDir(), Folder: t.TempDir(), Pins: pinned(t)}
+}
+
+func pinned(t *testing.T) fixtures.Pins {
+	t.Helper()
+	pins, err := fixtures.ReadPins()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return pins
 }
 
 func TestNames(t *testing.T) {
@@ -30,7 +35,7 @@ func TestNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			l, err := New(name, false)
+			l, err := New(pinned(t), name, false)
 			if good {
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(filepath.Join(l.Checkout, "go.mod")).To(BeARegularFile())
@@ -46,7 +51,7 @@ func TestNamesOfTheEnginesOwnNetworks(t *testing.T) {
 	for _, name := range []string{"none", "host", "default", "bridge", "podman", "container", "private", "ingress", "kind"} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			_, err := New(name, false)
+			_, err := New(pinned(t), name, false)
 			g.Expect(err).To(MatchError(ContainSubstring("LAB_NAME=gsb-jobset-" + name)))
 		})
 	}
@@ -55,7 +60,7 @@ func TestNamesOfTheEnginesOwnNetworks(t *testing.T) {
 func TestOutsideACheckout(t *testing.T) {
 	g := NewWithT(t)
 	t.Chdir(t.TempDir())
-	_, err := New("", false)
+	_, err := New(pinned(t), "", false)
 	g.Expect(err).To(MatchError(ContainSubstring("cd into one")))
 }
 
@@ -112,29 +117,25 @@ func TestTheList(t *testing.T) {
 func TestSideBySide(t *testing.T) {
 	g := NewWithT(t)
 	cause := errors.New("no image")
-	fails := env.Func(func(ctx context.Context, _ *envconf.Config) (context.Context, error) { return ctx, cause })
-	waits := env.Func(func(ctx context.Context, _ *envconf.Config) (context.Context, error) {
-		<-ctx.Done()
-		return ctx, ctx.Err()
-	})
-	_, err := parallel(waits, fails, waits)(t.Context(), nil)
+	fails := func(context.Context) error { return cause }
+	waits := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	err := parallel(waits, fails, waits)(t.Context())
 	g.Expect(err).To(MatchError(cause))
 	g.Expect(err).NotTo(MatchError(context.Canceled), "what was stopped because of the cause is no cause")
 
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	_, err = parallel(waits, waits)(interrupted, nil)
+	err = parallel(waits, waits)(interrupted)
 	g.Expect(err).To(MatchError(context.Canceled))
 }
 
 func TestALabOnOtherVersionsSaysSo(t *testing.T) {
 	g := NewWithT(t)
-	pins, err := fixtures.ReadPins()
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(versionNote(images.Set{JobSet: pins.JobSet, Kueue: pins.Kueue})).To(BeEmpty(), "only what the lab pins has no footnote")
-	g.Expect(versionNote(images.Set{JobSet: "v0.0.1", Kueue: pins.Kueue})).To(Equal("the lab pins JobSet " + pins.JobSet + ": a run on this lab is partial"))
-	g.Expect(versionNote(images.Set{JobSet: pins.JobSet, Kueue: "v0.0.1"})).To(Equal("the lab pins Kueue " + pins.Kueue + ": a run on this lab is partial"))
-	g.Expect(versionNote(images.Set{JobSet: pins.JobSet})).To(ContainSubstring("Kueue"), "an unknown version is not the pinned one")
+	pins := pinned(t)
+	g.Expect(versionNote(pins, images.Set{JobSet: pins.JobSet, Kueue: pins.Kueue})).To(BeEmpty(), "only what the lab pins has no footnote")
+	g.Expect(versionNote(pins, images.Set{JobSet: "v0.0.1", Kueue: pins.Kueue})).To(Equal("the lab pins JobSet " + pins.JobSet + ": a run on this lab is partial"))
+	g.Expect(versionNote(pins, images.Set{JobSet: pins.JobSet, Kueue: "v0.0.1"})).To(Equal("the lab pins Kueue " + pins.Kueue + ": a run on this lab is partial"))
+	g.Expect(versionNote(pins, images.Set{JobSet: pins.JobSet})).To(ContainSubstring("Kueue"), "an unknown version is not the pinned one")
 }
 
 func TestWhatKindIsTold(t *testing.T) {

@@ -73,7 +73,7 @@ func TestWhatIsNotOursStays(t *testing.T) {
 					}
 					k, err := l.cluster(engine{name: name})
 					g.Expect(err).NotTo(HaveOccurred())
-					_, refusals["a lab that stands"] = k.inspect(t.Context())
+					_, refusals["a lab that stands"] = l.inspect(t.Context(), k)
 					for act, err := range refusals {
 						var refused *foreign
 						g.Expect(errors.As(err, &refused)).To(Equal(true), "%s: %v", act, err)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/e2e-framework/pkg/env"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 	"sigs.k8s.io/e2e-framework/pkg/envfuncs"
 
@@ -41,21 +40,15 @@ func (l *Lab) up(ctx context.Context) (m *bringUp, err error) {
 			err = l.afterFailure(ctx, m, err)
 		}
 	}()
-	steps := []env.Func{m.step("host", m.host), m.step("images", m.images), m.step("cluster", m.cluster)}
-	for _, step := range append(steps, m.controllers()...) {
-		if ctx, err = step(ctx, m.config()); err != nil {
-			return m, err
-		}
+	steps := []step{m.step("host", m.host), m.step("images", m.images), m.step("cluster", m.cluster)}
+	if err := inOrder(ctx, append(steps, m.controllers()...)...); err != nil {
+		return m, err
 	}
 	if err := m.kind.markComplete(ctx); err != nil {
 		return m, err
 	}
 	l.finish()
-	note, err := versionNote(m.set)
-	if err != nil {
-		return m, err
-	}
-	if note != "" {
+	if note := versionNote(l.Pins, m.set); note != "" {
 		told.note("* %s", note)
 	}
 	told.note("the lab %s is ready after %.1fs; to look at it: export KUBECONFIG=%s", l.Name, time.Since(began).Seconds(), l.Kubeconfig())
@@ -71,24 +64,19 @@ type bringUp struct {
 	kind    *kindCluster
 	existed bool // the cluster stood before, so a failure now does not take it away
 	clients *cluster
-	env     *envconf.Config
 	// notes are to be told below the line of the step that left them.
 	notes []string
-}
-
-func (m *bringUp) config() *envconf.Config {
-	if m.env == nil {
-		m.env = envconf.New()
-	}
-	return m.env
 }
 
 // work is one step: it returns what its line says once its promise holds.
 type work func(ctx context.Context, say func(string)) (said string, err error)
 
+// step is one step of bringing the lab up.
+type step func(ctx context.Context) error
+
 // step makes a line of the list of a piece of work.
-func (m *bringUp) step(name string, do work) env.Func {
-	return func(ctx context.Context, _ *envconf.Config) (context.Context, error) {
+func (m *bringUp) step(name string, do work) step {
+	return func(ctx context.Context) error {
 		line := m.list.start(name)
 		said, err := do(ctx, line.say)
 		line.end(said, err)
@@ -97,15 +85,15 @@ func (m *bringUp) step(name string, do work) env.Func {
 			m.notes = nil
 		}
 		if err != nil {
-			return ctx, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		return ctx, nil
+		return nil
 	}
 }
 
 // controllers are the steps from a bare cluster to the lab.
-func (m *bringUp) controllers() []env.Func {
-	return []env.Func{
+func (m *bringUp) controllers() []step {
+	return []step{
 		parallel(m.step("image", m.ensure(stepsImage)), m.step("GPUs", m.ensure(gpus)),
 			m.step("JobSet", m.ensure(jobSet)), m.step("Kueue", m.ensure(kueue))),
 		m.step("queues", m.ensure(queues)),
@@ -152,7 +140,7 @@ func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error)
 		return "", err
 	}
 	k.image, k.ownNetwork, k.mounts, k.say = m.set.Node, m.set.OwnNetwork, append(seal, mark), say
-	verdict, err := k.inspect(ctx)
+	verdict, err := m.lab.inspect(ctx, k)
 	if err != nil {
 		return "", err
 	}
@@ -168,8 +156,7 @@ func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error)
 		if err := k.Destroy(ctx); err != nil {
 			return "", err
 		}
-		created := envfuncs.CreateCluster(k, m.lab.Name)
-		if _, err := created(ctx, m.config()); err != nil {
+		if _, err := envfuncs.CreateCluster(k, m.lab.Name)(ctx, envconf.New()); err != nil {
 			return "", err
 		}
 		said = "kind " + m.lab.Name + ", node Ready"
@@ -177,7 +164,7 @@ func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error)
 			said += " (made anew: " + verdict + ")"
 		}
 	}
-	if m.clients, err = connect(k.kubeconfig); err != nil {
+	if m.clients, err = connect(k.kubeconfig, m.lab.Pins); err != nil {
 		return "", err
 	}
 	m.clients.node = k.exec
@@ -212,21 +199,11 @@ func (m *bringUp) node(ctx context.Context) (mended string, err error) {
 	return m.clients.takesPods(ctx)
 }
 
-// footnote tells what of the set is not what the lab pins; empty if all is.
-func versionNote(set images.Set) (string, error) {
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		return "", err
-	}
-	var others []string
-	if set.JobSet != pins.JobSet {
-		others = append(others, "JobSet "+pins.JobSet)
-	}
-	if set.Kueue != pins.Kueue {
-		others = append(others, "Kueue "+pins.Kueue)
-	}
+// versionNote says which versions of a set are not the pinned ones; empty if all are.
+func versionNote(pins fixtures.Pins, set images.Set) string {
+	others := set.Versions().Differ(pins.Versions())
 	if len(others) == 0 {
-		return "", nil
+		return ""
 	}
-	return fmt.Sprintf("the lab pins %s: a run on this lab is partial", strings.Join(others, " and ")), nil
+	return fmt.Sprintf("the lab pins %s: a run on this lab is partial", strings.Join(others, " and "))
 }

@@ -20,10 +20,7 @@ const labFixture = "lab/lab.yaml"
 // queues promises that the lab's LocalQueue leads to its ClusterQueue, that the
 // ClusterQueue holds the lab's quota, and that Kueue finds both Active.
 func queues(ctx context.Context, c *cluster, _ images.Set) (said string, err error) {
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		return "", err
-	}
+	pins := c.pins
 	content, err := fixtures.Read(labFixture)
 	if err != nil {
 		return "", err

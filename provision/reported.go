@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"gsb.test/jobset-e2e/fixtures"
 	"gsb.test/jobset-e2e/provision/images"
 )
 
@@ -19,11 +18,8 @@ const mostReported = 50
 // kubelet reports it. Kubelet looks at its images each half minute, so of one that
 // was brought into a running node it knows later than the node's containerd.
 func stepsImage(ctx context.Context, c *cluster, _ images.Set) (string, error) {
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		return "", err
-	}
-	err = waitFor(ctx, "kubelet to report image "+pins.Image, func(ctx context.Context) error {
+	pins := c.pins
+	err := waitFor(ctx, "kubelet to report image "+pins.Image, func(ctx context.Context) error {
 		nodes := &corev1.NodeList{}
 		if err := c.List(ctx, nodes); err != nil {
 			return err

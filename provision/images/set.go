@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"gsb.test/jobset-e2e/fixtures"
 )
 
 // Mode is how a set is come by, as LAB_IMAGES says it.
@@ -59,6 +61,11 @@ type Set struct {
 	GPUManifest    string `json:"gpuManifest"`
 	// From tells where parts came from and by which digest: what was pulled, by its name.
 	From map[string]string `json:"from,omitempty"`
+}
+
+// Versions are the releases in the set.
+func (s Set) Versions() fixtures.Versions {
+	return fixtures.Versions{Kubernetes: s.Kubernetes, JobSet: s.JobSet, Kueue: s.Kueue}
 }
 
 // Image is one image as containerd in the node knows it.

@@ -33,7 +33,7 @@ func TestAManagersImageCanBeNamed(t *testing.T) {
 		if tag != "v0.12.0" {
 			p.Mirrors.Images.JobSet += ":" + tag
 		}
-		p.Sources, err = ReadSources(p.Mirrors)
+		p.Sources, err = ReadSources(pinned(t), p.Mirrors)
 		g.Expect(err).NotTo(HaveOccurred())
 		set, _, err := p.Pull(t.Context())
 		g.Expect(err).NotTo(HaveOccurred())

@@ -62,12 +62,12 @@ func (s *stand) releases(t *testing.T) Puller {
 	s.files[jobSetManifest] = deployment("jobset", "registry.k8s.io/jobset/jobset:v0.12.0")
 	s.files[kueueManifest] = deployment("kueue", "registry.k8s.io/kueue/kueue:v0.19.2")
 	mirrors := Mirrors{Mirror: s.URL, Node: "docker.io/kindest/node:v1.36.3@" + digest.String(), Versions: Versions{JobSet: "v0.12.0", Kueue: "v0.19.2"}}
-	sources, err := ReadSources(mirrors)
+	sources, err := ReadSources(pinned(t), mirrors)
 	g.Expect(err).NotTo(HaveOccurred())
 	cache := images.Cache{Dir: t.TempDir()}
 	silent := func(string) {}
 	return Puller{Cache: cache, Mirrors: mirrors, Sources: sources, Say: silent,
-		Builder: source.Builder{Checkout: "../..", Cache: cache, Say: silent}}
+		Builder: source.Builder{Checkout: "../..", Pins: pinned(t), Cache: cache, Say: silent}}
 }
 
 func TestAWholeSet(t *testing.T) {

@@ -49,12 +49,8 @@ type Sources struct {
 	Digest Digests `json:"-"`
 }
 
-// ReadSources returns what the lab is made from, with what the mirror file says otherwise.
-func ReadSources(mirrors Mirrors) (Sources, error) {
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		return Sources{}, err
-	}
+// ReadSources returns what a lab of these pins is made from, as changed by the mirror file.
+func ReadSources(pins fixtures.Pins, mirrors Mirrors) (Sources, error) {
 	known, err := parseDigests(digestsYAML)
 	if err != nil {
 		return Sources{}, err

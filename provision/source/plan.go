@@ -25,12 +25,9 @@ type plan struct {
 	kubernetes, jobSet, kueue string // versions
 }
 
-func newPlan(checkout string) (plan, error) {
-	p := plan{checkout: checkout}
+func (b Builder) plan() (plan, error) {
+	checkout, p := b.Checkout, plan{checkout: b.Checkout, pins: b.Pins}
 	var err error
-	if p.pins, err = fixtures.ReadPins(); err != nil {
-		return plan{}, err
-	}
 	if p.modules, err = openModule(filepath.Join(checkout, "provision", "source", "programs")); err != nil {
 		return plan{}, err
 	}

@@ -9,24 +9,25 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	. "github.com/onsi/gomega"
+	"gsb.test/jobset-e2e/fixtures"
 )
 
 func TestWhatASetIsKnownBy(t *testing.T) {
 	g := NewWithT(t)
-	p, err := newPlan("../..")
+	p, err := Builder{Checkout: "../..", Pins: pinned(t)}.plan()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(p.whole("go1.26.8")).To(Equal(p.whole("go1.26.8")))
 	g.Expect(p.whole("go1.26.8")).NotTo(Equal(p.whole("go1.27.0")), "another compiler builds anew")
-	builder := Builder{Checkout: "../.."}
+	builder := Builder{Checkout: "../..", Pins: pinned(t)}
 	g.Expect(builder.Inputs()).To(Equal(p.whole("")), "an archive is known by what it was made from, not by whom")
 
 	for part := range p.inputs {
-		other, err := newPlan("../..")
+		other, err := Builder{Checkout: "../..", Pins: pinned(t)}.plan()
 		g.Expect(err).NotTo(HaveOccurred())
 		other.inputs[part] = append(other.inputs[part], "a change")
 		g.Expect(other.whole("")).NotTo(Equal(p.whole("")), "another "+part+" is another set")
 	}
-	_, err = newPlan(t.TempDir())
+	_, err = Builder{Checkout: t.TempDir()}.plan()
 	g.Expect(err).To(MatchError(ContainSubstring("needs a checkout")))
 }
 
@@ -58,4 +59,11 @@ func TestAReleaseIsWhatRegistriesHold(t *testing.T) {
 	blobs, err := os.ReadDir(filepath.Join(dir, "blobs", "sha256"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(blobs).To(HaveLen(2+2+2), "two layers, two configurations, two manifests: what is shared is there once")
+}
+
+func pinned(t *testing.T) fixtures.Pins {
+	t.Helper()
+	pins, err := fixtures.ReadPins()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return pins
 }

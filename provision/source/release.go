@@ -36,7 +36,7 @@ const RefName = "org.opencontainers.image.ref.name"
 
 // Release returns the release of this checkout, building what is not cached yet.
 func (b Builder) Release(ctx context.Context) (Release, []Spent, error) {
-	p, err := newPlan(b.Checkout)
+	p, err := b.plan()
 	if err != nil {
 		return Release{}, nil, err
 	}

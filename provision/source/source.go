@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"gsb.test/jobset-e2e/fixtures"
 	"gsb.test/jobset-e2e/provision/images"
 )
 
@@ -20,6 +21,7 @@ import (
 type Builder struct {
 	// Checkout is the folder of this repository.
 	Checkout string
+	Pins     fixtures.Pins
 	Cache    images.Cache
 	// Say hears what is being done, often.
 	Say func(string)
@@ -37,7 +39,7 @@ type Spent struct {
 // Cached returns the set of this checkout if it is finished or was loaded from an
 // archive: nothing is built or asked for.
 func (b Builder) Cached(ctx context.Context) (images.Set, bool, error) {
-	p, err := newPlan(b.Checkout)
+	p, err := b.plan()
 	if err != nil {
 		return images.Set{}, false, err
 	}
@@ -59,13 +61,13 @@ func (b Builder) Cached(ctx context.Context) (images.Set, bool, error) {
 // Inputs is the key of what the set of this checkout is made from, the compiler
 // left out: archives are known by it.
 func (b Builder) Inputs() (images.Key, error) {
-	p, err := newPlan(b.Checkout)
+	p, err := b.plan()
 	return p.whole(""), err
 }
 
 // FinishedKey is the key of the set as this machine builds it.
 func (b Builder) FinishedKey(ctx context.Context) (images.Key, error) {
-	p, err := newPlan(b.Checkout)
+	p, err := b.plan()
 	if err != nil {
 		return images.Key{}, err
 	}
@@ -91,7 +93,7 @@ func (b Builder) Build(ctx context.Context) (images.Set, []Spent, error) {
 
 // assemble returns an entry made of the node's parts, building what is not cached.
 func (b Builder) assemble(ctx context.Context, entry string, fill func(*node, context.Context, string) error) (string, []Spent, error) {
-	p, err := newPlan(b.Checkout)
+	p, err := b.plan()
 	if err != nil {
 		return "", nil, err
 	}
@@ -165,7 +167,7 @@ func (b Builder) parts(ctx context.Context, p plan, compiler string, board *boar
 
 // Programs returns the folder of the node's programs, building what is not cached.
 func (b Builder) Programs(ctx context.Context) (string, error) {
-	p, err := newPlan(b.Checkout)
+	p, err := b.plan()
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gsb.test/jobset-e2e/fixtures"
 	"gsb.test/jobset-e2e/provision"
 )
 
@@ -37,7 +38,11 @@ func command() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	lab := func(do func(*provision.Lab, context.Context) error) func(*cobra.Command, []string) error {
 		return func(c *cobra.Command, _ []string) error {
-			l, err := provision.New(os.Getenv("LAB_NAME"), os.Getenv("LAB_KEEP") == "1")
+			pins, err := fixtures.ReadPins()
+			if err != nil {
+				return err
+			}
+			l, err := provision.New(pins, os.Getenv("LAB_NAME"), os.Getenv("LAB_KEEP") == "1")
 			if err != nil {
 				return err
 			}
@@ -57,11 +62,6 @@ func command() *cobra.Command {
 	for _, runs := range []*cobra.Command{with, beside} {
 		runs.Flags().SetInterspersed(false) // the command's flags are the command's
 	}
-	check := &cobra.Command{Use: "check [ARG ...]", Short: "Grade a learner's work on the lab; the arguments are those of lab-e2e check",
-		DisableFlagParsing: true,
-		RunE: func(c *cobra.Command, args []string) error {
-			return lab(func(l *provision.Lab, ctx context.Context) error { return l.Check(ctx, args) })(c, args)
-		}}
 	root.AddCommand(
 		&cobra.Command{Use: "up", Short: "Make the lab; a lab that stands is checked and mended", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Up)},
@@ -72,7 +72,7 @@ func command() *cobra.Command {
 		imagesCommand(lab),
 		&cobra.Command{Use: "bench", Short: "Time the lab's coming up, our way against the plain way", Args: cobra.NoArgs,
 			RunE: lab((*provision.Lab).Bench)},
-		with, beside, check,
+		with, beside,
 	)
 	return root
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 
+	"gsb.test/jobset-e2e/fixtures"
 	"gsb.test/jobset-e2e/provision"
 )
 
@@ -20,7 +21,11 @@ func run(ctx context.Context, args []string) error {
 	if len(args) < 2 || args[0] != "--" {
 		return errors.New("usage: standin -- COMMAND [ARG ...]")
 	}
-	l, err := provision.New(os.Getenv("LAB_NAME"), false)
+	pins, err := fixtures.ReadPins()
+	if err != nil {
+		return err
+	}
+	l, err := provision.New(pins, os.Getenv("LAB_NAME"), false)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/random"
 	. "github.com/onsi/gomega"
 
+	"gsb.test/jobset-e2e/fixtures"
 	labregistry "gsb.test/jobset-e2e/provision/registry"
 	"gsb.test/jobset-e2e/provision/source"
 )
@@ -37,7 +38,9 @@ func TestTheMirrorFileLeadsToWhatIsServed(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	mirrors, err := labregistry.ReadMirrors(s.mirrors)
 	g.Expect(err).NotTo(HaveOccurred())
-	sources, err := labregistry.ReadSources(mirrors)
+	pins, err := fixtures.ReadPins()
+	g.Expect(err).NotTo(HaveOccurred())
+	sources, err := labregistry.ReadSources(pins, mirrors)
 	g.Expect(err).NotTo(HaveOccurred())
 	client := labregistry.NewClient(mirrors, t.TempDir(), func(string) {})
 	for _, answer := range client.Probe(t.Context(), sources) {
