@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gsb.test/jobset-e2e/fixtures/fixturestest"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -84,17 +86,17 @@ func TestWhatIsNoManifestIsToldByDocument(t *testing.T) {
 }
 
 func TestAConnectionNeedsAFileOfItsOwn(t *testing.T) {
-	if _, err := connect("", pinned(t)); err == nil || !strings.Contains(err.Error(), "no kubeconfig") {
+	if _, err := connect("", fixturestest.Pins(t)); err == nil || !strings.Contains(err.Error(), "no kubeconfig") {
 		t.Errorf("no path: %v", err)
 	}
 	missing := filepath.Join(t.TempDir(), "kubeconfig")
-	if _, err := connect(missing, pinned(t)); err == nil || !strings.Contains(err.Error(), missing) {
+	if _, err := connect(missing, fixturestest.Pins(t)); err == nil || !strings.Contains(err.Error(), missing) {
 		t.Errorf("a missing file: %v", err)
 	}
 	if err := os.WriteFile(missing, []byte("kind: Config\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := connect(missing, pinned(t)); err == nil || !strings.Contains(err.Error(), missing) {
+	if _, err := connect(missing, fixturestest.Pins(t)); err == nil || !strings.Contains(err.Error(), missing) {
 		t.Errorf("a file that names no cluster: %v", err)
 	}
 }

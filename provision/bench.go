@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"os"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
 // Bench makes the lab twice under a name of its own, first the plain way, then
@@ -45,7 +42,7 @@ func (l *Lab) timed(ctx context.Context, name string, rest func(*bringUp) []step
 	fmt.Printf("\n%s:\n", name)
 	told := newProgress(os.Stdout)
 	defer told.close()
-	m := &bringUp{lab: l, list: told}
+	m := &bringUp{lab: l, sets: &ImageSets{Lab: l}, list: told}
 	if err := inOrder(ctx, m.step("host", m.host), m.step("images", m.images)); err != nil {
 		return 0, err
 	}
@@ -64,30 +61,9 @@ func (l *Lab) timed(ctx context.Context, name string, rest func(*bringUp) []step
 
 // plainly is what the projects' installation pages say: apply, then wait.
 func (m *bringUp) plainly() []step {
-	install := func(ctx context.Context, say func(string)) (string, error) {
-		jobSetObjects, err := readManifest(m.set.JobSetManifest)
-		if err != nil {
-			return "", err
-		}
-		kueueObjects, err := readManifest(m.set.KueueManifest)
-		if err != nil {
-			return "", err
-		}
-		for _, objects := range []ranked{jobSetObjects, kueueObjects} {
-			if err := m.clients.apply(ctx, objects, rankNamespace, rankDefinition, rankPlain, rankWorkload, rankRoute); err != nil {
-				return "", err
-			}
-		}
-		pins := m.lab.Pins
-		if err := m.clients.haveNamespace(ctx, pins.Namespace); err != nil {
-			return "", err
-		}
+	controllers := func(ctx context.Context, say func(string)) (string, error) {
 		say("waiting for both rollouts and webhooks")
-		if err := m.clients.start(ctx, jobSetManager, jobSetObjects, probeJobSet(metav1.NamespaceSystem)); err != nil {
-			return "", err
-		}
-		return "JobSet and Kueue, both webhooks answer", m.clients.start(ctx, kueueManager, kueueObjects,
-			&kueuev1beta2.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: probeName}}, probeJobSet(pins.Namespace))
+		return plain(ctx, m.clients, m.set)
 	}
-	return []step{m.step("GPUs", m.ensure(gpus)), m.step("both", install), m.step("queues", m.ensure(queues))}
+	return []step{m.step("GPUs", m.ensure(gpus)), m.step("both", controllers), m.step("queues", m.ensure(queues))}
 }

@@ -19,11 +19,11 @@ func (l *Lab) WithEngine(ctx context.Context, args []string) error {
 		return err
 	}
 	defer release()
-	m := &bringUp{lab: l, list: newProgress(os.Stdout)}
+	m := &bringUp{lab: l, sets: &ImageSets{Lab: l}, list: newProgress(os.Stdout)}
 	var programs string
 	build := func(ctx context.Context, say func(string)) (said string, err error) {
-		programs, err = l.builder(say).Programs(ctx)
-		m.notes = l.damage.take()
+		programs, err = m.sets.builder(say).Programs(ctx)
+		m.notes = m.sets.damage.take()
 		return programs, err
 	}
 	err = inOrder(ctx, m.step("host", m.host), m.step("images", m.images), m.step("programs", build))

@@ -46,7 +46,7 @@ func (k *kindCluster) loadImages(ctx context.Context, set images.Set) (int, erro
 		return 0, fmt.Errorf("bringing images into the node: %w", err)
 	}
 	defer archive.Close()
-	if err := nodeutils.LoadImageArchive(nodes[0], untilDone{ctx, archive}); err != nil {
+	if err := nodeutils.LoadImageArchive(nodes[0], untilDone(ctx, archive)); err != nil {
 		return 0, errors.Join(ctx.Err(), fmt.Errorf("bringing images into the node: %w", withOutput(err)))
 	}
 	still, err := k.missingImages(ctx, set.Contents)
@@ -92,15 +92,17 @@ func notAmong(table string, wanted []images.Image) []string {
 	return lacking
 }
 
-// untilDone is a reader that ends with a context, since kind's import knows none.
-type untilDone struct {
-	ctx context.Context
-	io.Reader
-}
+// readerFunc is a reader made of a function.
+type readerFunc func([]byte) (int, error)
 
-func (u untilDone) Read(buffer []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.Reader.Read(buffer)
+func (f readerFunc) Read(buffer []byte) (int, error) { return f(buffer) }
+
+// untilDone is a reader that ends with ctx: kind's import takes no context.
+func untilDone(ctx context.Context, from io.Reader) io.Reader {
+	return readerFunc(func(buffer []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return from.Read(buffer)
+	})
 }

@@ -22,7 +22,7 @@ func (l *Lab) afterFailure(ctx context.Context, m *bringUp, failure error) error
 		failure = fmt.Errorf("%w\n   %s", failure, l.nodeLogs(ctx, m.kind))
 	}
 	if l.Keep {
-		l.finish()
+		l.Unfinished.finish()
 		return &standing{failure, "the cluster stands, as KEEP=1 asks; remove it with: make down"}
 	}
 	if m.existed {
@@ -133,7 +133,7 @@ func (l *Lab) remove(ctx context.Context, e engine) (err error) {
 	if err != nil {
 		return err
 	}
-	l.begin("removed")
+	l.Unfinished.begin(l.Name, "removed")
 	// An engine that is asked while it still works on the container may refuse once.
 	if err := waitFor(ctx, "the engine to remove the cluster", func(ctx context.Context) error {
 		if err := k.Destroy(ctx); err != nil && !errors.As(err, &refused) {
@@ -146,7 +146,7 @@ func (l *Lab) remove(ctx context.Context, e engine) (err error) {
 	if err := l.removeState(); err != nil {
 		return err
 	}
-	l.finish()
+	l.Unfinished.finish()
 	if labs, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json")); err == nil && len(labs) == 0 && e.name == "podman" {
 		// Podman mounts its storage on itself and leaves it so. Where another run
 		// uses it this fails, and that run does it.

@@ -47,9 +47,12 @@ func TestEngineCalls(t *testing.T) {
 			calls: []string{"exec x-control-plane cat /kind/version"},
 		},
 		{
-			name:  "look",
-			do:    func(ctx context.Context, k *kindCluster) (string, error) { return (&Lab{}).inspect(ctx, k) },
-			calls: find, answer: "it was of another node image",
+			name: "survey",
+			do: func(ctx context.Context, k *kindCluster) (string, error) {
+				found, err := k.survey(ctx)
+				return fmt.Sprintf("%d node, %d network", len(found.containers), len(found.networks)), err
+			},
+			calls: find, answer: "1 node, 1 network",
 		},
 		{
 			name: "network",
@@ -208,6 +211,6 @@ func ourNode(lab, owner string) container {
 	node.State.Running = true
 	node.Config.Image = "node:1"
 	node.Config.Labels = map[string]string{clusterLabel: lab}
-	node.Mounts = append(node.Mounts, struct{ Source, Destination string }{"/home/a/.cache/gsb-jobset/labs/" + lab + ".seal/owner", markFolder + owner})
+	node.Mounts = append(node.Mounts, struct{ Source, Destination string }{"/home/a/.cache/gsb-jobset/labs/" + lab + ".seal/owner", "/etc/gsb-jobset.owner/" + owner})
 	return node
 }

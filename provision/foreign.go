@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-func (c container) whose() string {
+func describeContainer(c container) string {
 	for _, mount := range c.Mounts {
 		if strings.HasPrefix(mount.Destination, markFolder) {
 			// The mark lies in <cache folder>/labs/<name>.seal.
@@ -20,7 +20,7 @@ func (c container) whose() string {
 	return "it has no mark of this project"
 }
 
-func (n network) whose() string {
+func describeNetwork(n network) string {
 	if by := n.Labels[madeLabel]; by != "" {
 		return "it is the network of another lab, made by " + by
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"gsb.test/jobset-e2e/fixtures/fixturestest"
+
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -35,7 +37,7 @@ func TestGPUsOnTheLab(t *testing.T) {
 	g.SetDefaultEventuallyTimeout(time.Minute)
 	g.SetDefaultEventuallyPollingInterval(250 * time.Millisecond)
 	ctx := t.Context()
-	pins := pinned(t)
+	pins := fixturestest.Pins(t)
 	c, err := onTheLab(ctx, pins)
 	g.Expect(err).NotTo(HaveOccurred())
 
@@ -80,7 +82,7 @@ func TestGPUsOnTheLab(t *testing.T) {
 
 // onTheLab connects to the lab that LAB_NAME names, with its node.
 func onTheLab(ctx context.Context, pins fixtures.Pins) (*cluster, error) {
-	l, err := New(pins, os.Getenv("LAB_NAME"), true)
+	l, err := New(pins, os.Getenv("LAB_NAME"))
 	if err != nil {
 		return nil, err
 	}

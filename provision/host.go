@@ -72,8 +72,8 @@ func (l *Lab) findRoot() finding {
 // findImages tells what the images would come from.
 func (l *Lab) findImages(ctx context.Context) finding {
 	f := finding{name: "images"}
-	l.onlyLooks = true
-	pull, err := l.puller(func(string) {})
+	sets := &ImageSets{Lab: l, onlyLooks: true}
+	pull, err := sets.puller(func(string) {})
 	if err != nil {
 		f.found, f.fatal = err.Error(), true
 		return f
@@ -83,7 +83,7 @@ func (l *Lab) findImages(ctx context.Context) finding {
 		f.found, f.fatal = err.Error(), true
 	case os.Getenv("LAB_IMAGES") == "source":
 		f.found = "built from source, as LAB_IMAGES says"
-		if set, found, err := l.builder(func(string) {}).Cached(ctx); err == nil && found {
+		if set, found, err := sets.builder(func(string) {}).Cached(ctx); err == nil && found {
 			f.found = "from the cache, of a source build: JobSet " + set.JobSet + l.aside(set)
 		}
 	case found:
@@ -99,7 +99,7 @@ func (l *Lab) findImages(ctx context.Context) finding {
 		f.fix = strings.Join(append(silent, registry.Elsewhere), "\n")
 		f.fatal = os.Getenv("LAB_IMAGES") == "registry" && len(silent) == len(answers)
 	}
-	if damaged := l.damage.take(); len(damaged) > 0 {
+	if damaged := sets.damage.take(); len(damaged) > 0 {
 		f.fix = strings.TrimSuffix(strings.Join(damaged, "\n")+"\n"+f.fix, "\n")
 	}
 	return f
@@ -188,9 +188,9 @@ func (l *Lab) findDisk() finding {
 	}
 	// What building takes is looked at when it comes to that.
 	f := finding{name: "disk", found: fmt.Sprintf("%d GiB free in %s, %d needed", free>>30, l.Folder, uint64(roomToRun)>>30)}
-	if err := l.roomFor(roomToRun); err != nil {
+	if err := roomFor(l.Folder, roomToRun); err != nil {
 		f.fatal, f.fix = true, roomMend
-	} else if l.roomFor(roomToBuild) != nil {
+	} else if roomFor(l.Folder, roomToBuild) != nil {
 		f.fix = fmt.Sprintf("%d are needed where images must be built from source", uint64(roomToBuild)>>30)
 	}
 	return f
@@ -230,8 +230,9 @@ func (l *Lab) findLeftovers() finding {
 
 // prepareHost installs what is missing where it may, refuses a machine on which
 // no lab can be made, and returns the engine.
-func prepareHost(ctx context.Context, l *Lab, say func(string)) (engine, string, error) {
-	if err := l.refuseToBuild(ctx); err != nil {
+func prepareHost(ctx context.Context, sets *ImageSets, say func(string)) (engine, string, error) {
+	l := sets.Lab
+	if err := sets.refuseToBuild(ctx); err != nil {
 		return engine{}, "", err
 	}
 	if home, err := os.UserHomeDir(); err == nil {

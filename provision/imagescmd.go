@@ -14,7 +14,7 @@ import (
 )
 
 // Images gets the image set in the way that LAB_IMAGES names and lists it.
-func (l *Lab) Images(ctx context.Context) error {
+func (l *ImageSets) Images(ctx context.Context) error {
 	told := newProgress(os.Stdout)
 	defer told.close()
 	got, err := l.get(ctx, told)
@@ -37,7 +37,7 @@ func (l *Lab) Images(ctx context.Context) error {
 }
 
 // get is imageSet as a line of a list.
-func (l *Lab) get(ctx context.Context, told *progress) (resolvedSet, error) {
+func (l *ImageSets) get(ctx context.Context, told *progress) (resolvedSet, error) {
 	line := told.start("images")
 	got, err := l.imageSet(ctx, line.say)
 	line.end(fmt.Sprintf("%s (%s)", got.how, got.origin()), err)
@@ -49,7 +49,7 @@ func (l *Lab) get(ctx context.Context, told *progress) (resolvedSet, error) {
 
 // ListImages lists what of this checkout's sets is on this machine, and what they
 // are made of. It pulls, builds and asks nothing.
-func (l *Lab) ListImages(ctx context.Context) error {
+func (l *ImageSets) ListImages(ctx context.Context) error {
 	told := newProgress(os.Stdout)
 	defer told.close()
 	l.onlyLooks = true
@@ -75,7 +75,7 @@ func (l *Lab) ListImages(ctx context.Context) error {
 }
 
 // describe lists a set of a mode, or says why there is none.
-func (l *Lab) describe(told *progress, set images.Set, found bool, mode images.Mode) {
+func (l *ImageSets) describe(told *progress, set images.Set, found bool, mode images.Mode) {
 	for _, how := range l.damage.take() {
 		told.note("%s", how)
 	}
@@ -96,7 +96,7 @@ func describeSet(told *progress, set images.Set) {
 
 // SaveImages writes the set that LAB_IMAGES names to one file, from which a
 // machine without any network can start. What is not cached is got first.
-func (l *Lab) SaveImages(ctx context.Context, to string) error {
+func (l *ImageSets) SaveImages(ctx context.Context, to string) error {
 	if err := images.MaySave(to); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func roomForArchive(set, to string) error {
 
 // LoadImages puts a saved set into the cache, every part checked. A lab of that
 // mode then starts from it, and needs no network and no building.
-func (l *Lab) LoadImages(ctx context.Context, from string) error {
+func (l *ImageSets) LoadImages(ctx context.Context, from string) error {
 	told := newProgress(os.Stdout)
 	defer told.close()
 	line := told.start("loaded")
@@ -141,7 +141,7 @@ func (l *Lab) LoadImages(ctx context.Context, from string) error {
 }
 
 // fits says why a set is not one for this machine and checkout.
-func (l *Lab) fits(set images.Set) error {
+func (l *ImageSets) fits(set images.Set) error {
 	if set.Architecture != runtime.GOARCH {
 		return fmt.Errorf("it is for machines of %s, this one is of %s", set.Architecture, runtime.GOARCH)
 	}
@@ -165,7 +165,7 @@ func (l *Lab) fits(set images.Set) error {
 
 // Release returns this checkout's source build as others would release it, for a
 // stand-in of the registries; what is not cached is built.
-func (l *Lab) Release(ctx context.Context) (source.Release, error) {
+func (l *ImageSets) Release(ctx context.Context) (source.Release, error) {
 	told := newProgress(os.Stdout)
 	defer told.close()
 	line := told.start("release")

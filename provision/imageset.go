@@ -14,21 +14,26 @@ import (
 	"gsb.test/jobset-e2e/provision/source"
 )
 
-// podman is the folder of our own Podman storage.
-func (l *Lab) podman() string { return filepath.Join(l.Folder, "podman") }
+// ImageSets finds, pulls and builds the image sets of a lab.
+type ImageSets struct {
+	*Lab
+	// onlyLooks leaves the image cache as it is.
+	onlyLooks bool
+	damage    damage
+}
 
-func (l *Lab) cache() images.Cache {
+func (l *ImageSets) cache() images.Cache {
 	return images.Cache{Dir: filepath.Join(l.Folder, "images"), ReadOnly: l.onlyLooks, Damaged: l.damage.note}
 }
 
 // builder builds this checkout's image set from source.
-func (l *Lab) builder(say func(string)) source.Builder {
+func (l *ImageSets) builder(say func(string)) source.Builder {
 	return source.Builder{Checkout: l.Checkout, Pins: l.Pins, Cache: l.cache(), Say: say,
 		Prepare: func(ctx context.Context) error { return l.prepareBuild(ctx, say) }}
 }
 
 // puller pulls this checkout's image set from registries, by LAB_MIRROR's leave.
-func (l *Lab) puller(say func(string)) (registry.Puller, error) {
+func (l *ImageSets) puller(say func(string)) (registry.Puller, error) {
 	mirrors, err := registry.ReadMirrors(os.Getenv("LAB_MIRROR"))
 	if err != nil {
 		return registry.Puller{}, err
@@ -66,7 +71,7 @@ func (c resolvedSet) origin() string {
 }
 
 // imageSet gets the set, and tells what of the cache had to be made again for it.
-func (l *Lab) imageSet(ctx context.Context, say func(string)) (resolvedSet, error) {
+func (l *ImageSets) imageSet(ctx context.Context, say func(string)) (resolvedSet, error) {
 	got, err := l.chosenSet(ctx, say)
 	got.damaged = l.damage.take()
 	return got, err
@@ -76,7 +81,7 @@ func (l *Lab) imageSet(ctx context.Context, say func(string)) (resolvedSet, erro
 // a finished set of the registries is taken, then one that was loaded from an
 // archive; else the registries are asked, and the set is built from source where
 // one of them does not answer.
-func (l *Lab) chosenSet(ctx context.Context, say func(string)) (resolvedSet, error) {
+func (l *ImageSets) chosenSet(ctx context.Context, say func(string)) (resolvedSet, error) {
 	setting := os.Getenv("LAB_IMAGES")
 	pull, err := l.puller(say)
 	if err != nil {
@@ -127,7 +132,7 @@ func built(ctx context.Context, build source.Builder) (resolvedSet, error) {
 
 // pulled pulls what is not cached. Where no host answers at all, this is told
 // within seconds; where one does, every request is tried again as it deserves.
-func (l *Lab) pulled(ctx context.Context, pull registry.Puller, say func(string)) (resolvedSet, error) {
+func (l *ImageSets) pulled(ctx context.Context, pull registry.Puller, say func(string)) (resolvedSet, error) {
 	set, found, err := pull.Cached(ctx)
 	if found || err != nil {
 		return resolvedSet{set: set, how: set.How()}, err
@@ -137,7 +142,7 @@ func (l *Lab) pulled(ctx context.Context, pull registry.Puller, say func(string)
 	if silent := notAnswering(answers); len(silent) == len(answers) {
 		return resolvedSet{}, fmt.Errorf("LAB_IMAGES=registry, but no registry answers:\n   %s\n   %s", strings.Join(silent, "\n   "), registry.Elsewhere)
 	}
-	if err := l.roomFor(roomToRun); err != nil {
+	if err := roomFor(l.Folder, roomToRun); err != nil {
 		return resolvedSet{}, err
 	}
 	set, took, err := pull.Pull(ctx)
@@ -152,31 +157,4 @@ func notAnswering(answers []registry.Answer) []string {
 		}
 	}
 	return silent
-}
-
-// images gets the image set and loads its node image into the engine.
-func (m *bringUp) images(ctx context.Context, say func(string)) (string, error) {
-	got, err := m.lab.imageSet(ctx, say)
-	m.notes = got.notes()
-	if err != nil {
-		return "", err
-	}
-	set, said := got.set, got.how
-	m.set = set
-	if err := m.engine.use(m.lab.Name, m.lab.podman()); err != nil {
-		return "", err
-	}
-	say("loading the node image into " + m.engine.name)
-	loaded, err := m.engine.haveImage(ctx, set.Node, set.Archive)
-	if err != nil {
-		return "", fmt.Errorf("loading the node image: %w", err)
-	}
-	if loaded {
-		said += ", loaded"
-	}
-	note := ""
-	if versionNote(m.lab.Pins, set) != "" {
-		note = " *"
-	}
-	return fmt.Sprintf("%s (%s, k8s %s, JobSet %s%s)", said, got.origin(), set.Kubernetes, set.JobSet, note), nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gsb.test/jobset-e2e/fixtures/fixturestest"
+
 	. "github.com/onsi/gomega"
 
 	"gsb.test/jobset-e2e/provision/images"
@@ -17,7 +19,7 @@ import (
 
 // cachedLab is a lab of this checkout whose cache is empty, where every host is a
 // server that a test gives.
-func cachedLab(t *testing.T, answers http.HandlerFunc) *Lab {
+func cachedLab(t *testing.T, answers http.HandlerFunc) *ImageSets {
 	t.Helper()
 	server := httptest.NewServer(answers)
 	t.Cleanup(server.Close)
@@ -26,11 +28,11 @@ func cachedLab(t *testing.T, answers http.HandlerFunc) *Lab {
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	checkout, err := filepath.Abs("..")
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return &Lab{Name: "x", Checkout: checkout, Folder: t.TempDir(), Pins: pinned(t)}
+	return &ImageSets{Lab: &Lab{Name: "x", Checkout: checkout, Folder: t.TempDir(), Pins: fixturestest.Pins(t)}}
 }
 
 // put makes an entry of a set in the cache, as a finished build or a load does.
-func put(t *testing.T, l *Lab, entry string, mode images.Mode, key images.Key) {
+func put(t *testing.T, l *ImageSets, entry string, mode images.Mode, key images.Key) {
 	t.Helper()
 	g := NewWithT(t)
 	_, _, err := l.cache().Entry(t.Context(), entry, key, silent, fillWith(g, images.Set{Mode: mode, Inputs: key.String(),
@@ -47,7 +49,7 @@ func TestWhichWayTheImagesAreComeBy(t *testing.T) {
 	never := func(t *testing.T) http.HandlerFunc {
 		return func(http.ResponseWriter, *http.Request) { t.Error("a host was asked") }
 	}
-	keys := func(g *WithT, l *Lab) (registry, source images.Key) {
+	keys := func(g *WithT, l *ImageSets) (registry, source images.Key) {
 		pull, err := l.puller(silent)
 		g.Expect(err).NotTo(HaveOccurred())
 		registry, err = pull.Inputs()

@@ -25,23 +25,23 @@ const (
 )
 
 // programs are what a test interrupts. Each says on its standard output when it is ready.
-var programs = map[string]func(context.Context) error{
+var programs = map[string]func(context.Context, *Unfinished) error{
 	// works until it is interrupted, then cleans up.
-	"cleans": func(ctx context.Context) error {
+	"cleans": func(ctx context.Context, u *Unfinished) error {
 		fmt.Println("ready")
 		<-ctx.Done()
 		return errors.Join(ctx.Err(), os.WriteFile(filepath.Join(os.Getenv(folderVariable), "cleaned"), nil, 0o644))
 	},
 	// is being made, and hangs in its cleanup.
-	"hangs": func(ctx context.Context) error {
-		(&Lab{Name: "half"}).begin("made")
+	"hangs": func(ctx context.Context, u *Unfinished) error {
+		u.begin("half", "made")
 		fmt.Println("ready")
 		<-ctx.Done()
 		fmt.Println("cleaning")
 		select {}
 	},
 	// prints to a reader that goes away.
-	"prints": func(context.Context) error {
+	"prints": func(context.Context, *Unfinished) error {
 		for range 1000 {
 			if _, err := fmt.Println(strings.Repeat("a line of a list ", 100)); err != nil {
 				return os.WriteFile(filepath.Join(os.Getenv(folderVariable), "cleaned"), []byte(err.Error()), 0o644)
@@ -50,7 +50,7 @@ var programs = map[string]func(context.Context) error{
 		return errors.New("somebody read all of it")
 	},
 	// goes on for a moment whatever happens to its terminal.
-	"lasts": func(ctx context.Context) error {
+	"lasts": func(ctx context.Context, u *Unfinished) error {
 		fmt.Println("ready")
 		select {
 		case <-ctx.Done():
@@ -60,11 +60,11 @@ var programs = map[string]func(context.Context) error{
 		}
 	},
 	// runs a command, which prints its process id.
-	"runs": func(ctx context.Context) error {
+	"runs": func(ctx context.Context, u *Unfinished) error {
 		return Run(ctx, []string{"bash", "-c", "echo $$; while :; do sleep 0.05; done"})
 	},
 	// asks a container engine that does not answer.
-	"asks": func(ctx context.Context) error {
+	"asks": func(ctx context.Context, u *Unfinished) error {
 		fmt.Println("ready")
 		_, err := engine{name: "docker"}.run(ctx, "inspect", "anything")
 		return err

@@ -29,12 +29,10 @@ type Lab struct {
 	Folder string
 	// Pins are what the lab text promises: versions, names and numbers.
 	Pins fixtures.Pins
+	// Unfinished, if set, is told what is being done to the lab.
+	Unfinished *Unfinished
 	// Keep leaves a lab standing that failed to come up.
 	Keep bool
-
-	// onlyLooks leaves the image cache as it is.
-	onlyLooks bool
-	damage    damage
 }
 
 // Names become part of host names, and of the node's own: 63 bytes in all.
@@ -44,7 +42,7 @@ var nameRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 var reserved = []string{"bridge", "container", "default", "host", "ingress", "kind", "nat", "none", "ns", "pasta", "podman", "private", "slirp4netns"}
 
 // New finds the checkout around the working directory and the user's cache folder.
-func New(pins fixtures.Pins, name string, keep bool) (*Lab, error) {
+func New(pins fixtures.Pins, name string) (*Lab, error) {
 	if name == "" {
 		name = DefaultName
 	}
@@ -62,7 +60,7 @@ func New(pins fixtures.Pins, name string, keep bool) (*Lab, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no place for the image cache: %w (set HOME or XDG_CACHE_HOME)", err)
 	}
-	return &Lab{Name: name, Checkout: checkout, Folder: filepath.Join(cache, "gsb-jobset"), Pins: pins, Keep: keep}, nil
+	return &Lab{Name: name, Checkout: checkout, Folder: filepath.Join(cache, "gsb-jobset"), Pins: pins}, nil
 }
 
 // userCache is the user's cache folder. XDG_CACHE_HOME moves it on every system,
@@ -103,6 +101,9 @@ type record struct {
 	// Engine is the container engine that a lab stands in; a run that holds one names none.
 	Engine string `json:"engine,omitempty"`
 }
+
+// podman is the folder of our own Podman storage.
+func (l *Lab) podman() string { return filepath.Join(l.Folder, "podman") }
 
 func (l *Lab) recordFile() string   { return filepath.Join(l.Folder, "labs", l.Name+".json") }
 func (l *Lab) egressFolder() string { return filepath.Join(l.Folder, "labs", l.Name+".seal") }

@@ -9,22 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"gsb.test/jobset-e2e/fixtures/fixturestest"
+
 	. "github.com/onsi/gomega"
 
-	"gsb.test/jobset-e2e/fixtures"
 	"gsb.test/jobset-e2e/provision/images"
 )
 
 func testLab(t *testing.T, name string) *Lab {
 	t.Helper()
-	return &Lab{Name: name, Checkout: t.TempDir(), Folder: t.TempDir(), Pins: pinned(t)}
-}
-
-func pinned(t *testing.T) fixtures.Pins {
-	t.Helper()
-	pins, err := fixtures.ReadPins()
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return pins
+	return &Lab{Name: name, Checkout: t.TempDir(), Folder: t.TempDir(), Pins: fixturestest.Pins(t)}
 }
 
 func TestNames(t *testing.T) {
@@ -35,7 +29,7 @@ func TestNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			l, err := New(pinned(t), name, false)
+			l, err := New(fixturestest.Pins(t), name)
 			if good {
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(filepath.Join(l.Checkout, "go.mod")).To(BeARegularFile())
@@ -51,7 +45,7 @@ func TestNamesOfTheEnginesOwnNetworks(t *testing.T) {
 	for _, name := range []string{"none", "host", "default", "bridge", "podman", "container", "private", "ingress", "kind"} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			_, err := New(pinned(t), name, false)
+			_, err := New(fixturestest.Pins(t), name)
 			g.Expect(err).To(MatchError(ContainSubstring("LAB_NAME=gsb-jobset-" + name)))
 		})
 	}
@@ -60,7 +54,7 @@ func TestNamesOfTheEnginesOwnNetworks(t *testing.T) {
 func TestOutsideACheckout(t *testing.T) {
 	g := NewWithT(t)
 	t.Chdir(t.TempDir())
-	_, err := New(pinned(t), "", false)
+	_, err := New(fixturestest.Pins(t), "")
 	g.Expect(err).To(MatchError(ContainSubstring("cd into one")))
 }
 
@@ -131,7 +125,7 @@ func TestSideBySide(t *testing.T) {
 
 func TestALabOnOtherVersionsSaysSo(t *testing.T) {
 	g := NewWithT(t)
-	pins := pinned(t)
+	pins := fixturestest.Pins(t)
 	g.Expect(versionNote(pins, images.Set{JobSet: pins.JobSet, Kueue: pins.Kueue})).To(BeEmpty(), "only what the lab pins has no footnote")
 	g.Expect(versionNote(pins, images.Set{JobSet: "v0.0.1", Kueue: pins.Kueue})).To(Equal("the lab pins JobSet " + pins.JobSet + ": a run on this lab is partial"))
 	g.Expect(versionNote(pins, images.Set{JobSet: pins.JobSet, Kueue: "v0.0.1"})).To(Equal("the lab pins Kueue " + pins.Kueue + ": a run on this lab is partial"))

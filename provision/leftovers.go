@@ -5,22 +5,33 @@ import (
 	"sync/atomic"
 )
 
-// unfinished is what was begun on a lab and has not come to its end yet: what the
-// second interrupt cuts off.
-type unfinished struct{ lab, doing string }
+// Unfinished is what was begun on a lab and has not ended: what a second interrupt
+// cuts off. Its zero value and nil are ready for use.
+type Unfinished struct {
+	now atomic.Pointer[unfinishedWork]
+}
 
-var underway atomic.Pointer[unfinished]
+type unfinishedWork struct{ lab, doing string }
 
-// begin notes that from now on the lab is not whole, or not its user's; finish that
-// it is whole, or that nothing of it is left.
-func (l *Lab) begin(doing string) { underway.Store(&unfinished{l.Name, doing}) }
-func (l *Lab) finish()            { underway.Store(nil) }
+// begin notes that from now on the lab is incomplete, or used by a command.
+func (u *Unfinished) begin(lab, doing string) {
+	if u != nil {
+		u.now.Store(&unfinishedWork{lab, doing})
+	}
+}
 
-// whatIsLeft says, after an end without a cleanup, what is left and what to type.
-func whatIsLeft() string {
-	cut := underway.Load()
+// finish notes that the lab is complete, or that nothing of it is left.
+func (u *Unfinished) finish() {
+	if u != nil {
+		u.now.Store(nil)
+	}
+}
+
+// String says, after an end without a cleanup, what is left and what to type.
+func (u *Unfinished) String() string {
+	cut := u.now.Load()
 	if cut == nil {
-		return "   No lab was being made or removed: what stands is as it was.\n"
+		return "   No lab was being made or removed: every lab is as it was.\n"
 	}
 	return fmt.Sprintf("   The lab %s was being %s: its container, network, volume, kubeconfig and its file in the list of labs may be left.\n"+
 		"   To remove them: make down LAB_NAME=%s\n", cut.lab, cut.doing, cut.lab)

@@ -19,19 +19,20 @@ const interrupted = 130
 // name, and ends with the exit status: that of a command which it ran and which
 // failed, 130 after an interrupt, else 1. A first signal lets what is running clean
 // up; a second one ends at once, and says what is left.
-func Main(program string, run func(context.Context) error) {
+func Main(program string, run func(context.Context, *Unfinished) error) {
 	// A reader who goes away, as head does, ends neither the work nor the cleanup
 	// after it. Notify and not Ignore, so that what is run here dies of it as ever.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	unfinished := &Unfinished{}
 	ctx, end := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, heeded()...)
 	go func() {
 		awaitSecond(signals, end)
-		fmt.Fprintf(os.Stderr, "\n%s: interrupted again: ended at once, and nothing more was cleaned up.\n%s", program, whatIsLeft())
+		fmt.Fprintf(os.Stderr, "\n%s: interrupted again: ended at once, and nothing more was cleaned up.\n%s", program, unfinished)
 		os.Exit(interrupted)
 	}()
-	err := run(ctx)
+	err := run(ctx, unfinished)
 	os.Exit(report(os.Stderr, program, err, ctx.Err() != nil))
 }
 

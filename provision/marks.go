@@ -148,7 +148,7 @@ func (k *kindCluster) survey(ctx context.Context) (survey, error) {
 		if k.owner != "" && slices.ContainsFunc(c.Mounts, func(m struct{ Source, Destination string }) bool { return m.Destination == markFolder+k.owner }) {
 			found.containers = append(found.containers, c)
 		} else {
-			others.add("container", strings.TrimPrefix(c.Name, "/"), c.whose(), "rm --force --volumes ")
+			others.add("container", strings.TrimPrefix(c.Name, "/"), describeContainer(c), "rm --force --volumes ")
 		}
 	}
 	networks, err := k.sameNameNetworks(ctx)
@@ -159,7 +159,7 @@ func (k *kindCluster) survey(ctx context.Context) (survey, error) {
 		if k.owner != "" && n.Labels[ownerLabel] == k.owner {
 			found.networks = append(found.networks, n)
 		} else {
-			others.add("network", n.Name, n.whose(), "network rm ")
+			others.add("network", n.Name, describeNetwork(n), "network rm ")
 		}
 	}
 	if len(others.things) > 0 {

@@ -34,7 +34,7 @@ func (l *Lab) up(ctx context.Context) (m *bringUp, err error) {
 	began := time.Now()
 	told := newProgress(os.Stdout)
 	defer told.close()
-	m = &bringUp{lab: l, list: told}
+	m = &bringUp{lab: l, sets: &ImageSets{Lab: l}, list: told}
 	defer func() {
 		if err != nil {
 			err = l.afterFailure(ctx, m, err)
@@ -47,7 +47,7 @@ func (l *Lab) up(ctx context.Context) (m *bringUp, err error) {
 	if err := m.kind.markComplete(ctx); err != nil {
 		return m, err
 	}
-	l.finish()
+	l.Unfinished.finish()
 	if note := versionNote(l.Pins, m.set); note != "" {
 		told.note("* %s", note)
 	}
@@ -58,6 +58,7 @@ func (l *Lab) up(ctx context.Context) (m *bringUp, err error) {
 // making is a lab on its way up: what a step found, for the steps after it.
 type bringUp struct {
 	lab     *Lab
+	sets    *ImageSets
 	list    *progress
 	engine  engine
 	set     images.Set
@@ -107,7 +108,7 @@ func (m *bringUp) ensure(keep func(context.Context, *cluster, images.Set) (strin
 }
 
 func (m *bringUp) host(ctx context.Context, say func(string)) (string, error) {
-	found, said, err := prepareHost(ctx, m.lab, say)
+	found, said, err := prepareHost(ctx, m.sets, say)
 	m.engine = found
 	if err != nil {
 		return said, err
@@ -151,7 +152,7 @@ func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error)
 	said := "kind " + m.lab.Name + ", stood already"
 	m.existed = verdict == ""
 	if verdict != "" {
-		m.lab.begin("made")
+		m.lab.Unfinished.begin(m.lab.Name, "made")
 		say(verdict)
 		if err := k.Destroy(ctx); err != nil {
 			return "", err
@@ -183,6 +184,33 @@ func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error)
 		said += fmt.Sprintf(", %d images brought in", brought)
 	}
 	return said, err
+}
+
+// images gets the image set and loads its node image into the engine.
+func (m *bringUp) images(ctx context.Context, say func(string)) (string, error) {
+	got, err := m.sets.imageSet(ctx, say)
+	m.notes = got.notes()
+	if err != nil {
+		return "", err
+	}
+	set, said := got.set, got.how
+	m.set = set
+	if err := m.engine.use(m.lab.Name, m.lab.podman()); err != nil {
+		return "", err
+	}
+	say("loading the node image into " + m.engine.name)
+	loaded, err := m.engine.haveImage(ctx, set.Node, set.Archive)
+	if err != nil {
+		return "", fmt.Errorf("loading the node image: %w", err)
+	}
+	if loaded {
+		said += ", loaded"
+	}
+	note := ""
+	if versionNote(m.lab.Pins, set) != "" {
+		note = " *"
+	}
+	return fmt.Sprintf("%s (%s, k8s %s, JobSet %s%s)", said, got.origin(), set.Kubernetes, set.JobSet, note), nil
 }
 
 // node promises that the node is Ready and takes pods. One that stood before need

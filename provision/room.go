@@ -24,10 +24,10 @@ const (
 const roomMend = "free some, or name a folder with room: XDG_CACHE_HOME=/folder make e2e"
 
 // roomFor is an error if so many bytes are not free for the image cache.
-func (l *Lab) roomFor(need uint64) error {
-	free, err := freeBytes(l.Folder)
+func roomFor(folder string, need uint64) error {
+	free, err := freeBytes(folder)
 	if err == nil && free < need {
-		err = fmt.Errorf("only %d GiB are free in %s, %d are needed\n   %s", free>>30, l.Folder, need>>30, roomMend)
+		err = fmt.Errorf("only %d GiB are free in %s, %d are needed\n   %s", free>>30, folder, need>>30, roomMend)
 	}
 	return err
 }
@@ -59,7 +59,7 @@ func sharedWithDocker(system, home, folder string) error {
 
 // refuseToBuild tells, before anything is done, that LAB_IMAGES=source asks for what
 // this machine cannot do.
-func (l *Lab) refuseToBuild(ctx context.Context) error {
+func (l *ImageSets) refuseToBuild(ctx context.Context) error {
 	refused := mayBuild(runtime.GOOS, os.Geteuid())
 	if os.Getenv("LAB_IMAGES") != string(images.Source) || refused == nil {
 		return nil
@@ -72,11 +72,11 @@ func (l *Lab) refuseToBuild(ctx context.Context) error {
 
 // prepareBuild sees to what building the images from source needs: root, room and
 // the packages. A set that is finished needs none of it.
-func (l *Lab) prepareBuild(ctx context.Context, say func(string)) error {
+func (l *ImageSets) prepareBuild(ctx context.Context, say func(string)) error {
 	if err := mayBuild(runtime.GOOS, os.Geteuid()); err != nil {
 		return err
 	}
-	if err := l.roomFor(roomToBuild); err != nil {
+	if err := roomFor(l.Folder, roomToBuild); err != nil {
 		return err
 	}
 	return install(ctx, missingPackages(builds), say)

@@ -45,7 +45,7 @@ func TestLookingAtTheImagesMakesNothing(t *testing.T) {
 		l.Folder = filepath.Join(t.TempDir(), "not", "there")
 		t.Setenv("LAB_IMAGES", mode)
 		g.Expect(l.ListImages(t.Context())).To(Succeed())
-		g.Expect(l.findImages(t.Context()).found).NotTo(BeEmpty())
+		g.Expect(l.Lab.findImages(t.Context()).found).NotTo(BeEmpty())
 		g.Expect(filepath.Dir(l.Folder)).NotTo(BeAnExistingFile())
 	}
 }
@@ -66,7 +66,7 @@ func TestADamagedSetIsComeByAgain(t *testing.T) {
 	g.Expect(os.Truncate(cut, 10)).To(Succeed())
 
 	says := And(ContainSubstring("the cached registry-"+registry.Short()+" is damaged (set.json has 10 bytes, "), HaveSuffix("it is made again"))
-	g.Expect(l.findImages(t.Context()).fix).To(ContainSubstring("is damaged"))
+	g.Expect(l.Lab.findImages(t.Context()).fix).To(ContainSubstring("is damaged"))
 	l.onlyLooks = false
 	got, err := l.imageSet(t.Context(), silent)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -53,7 +53,7 @@ func (l *Lab) With(ctx context.Context, args []string) error {
 	}
 	var env []string
 	if !l.Keep {
-		l.begin("used")
+		l.Unfinished.begin(l.Name, "used")
 		env = append(env, fixtures.LabEndsVariable+"=1")
 	}
 	failed := l.command(ctx, args, env...)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gsb.test/jobset-e2e/fixtures/fixturestest"
+
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -33,7 +35,7 @@ func TestAManagersImageCanBeNamed(t *testing.T) {
 		if tag != "v0.12.0" {
 			p.Mirrors.Images.JobSet += ":" + tag
 		}
-		p.Sources, err = ReadSources(pinned(t), p.Mirrors)
+		p.Sources, err = ReadSources(fixturestest.Pins(t), p.Mirrors)
 		g.Expect(err).NotTo(HaveOccurred())
 		set, _, err := p.Pull(t.Context())
 		g.Expect(err).NotTo(HaveOccurred())

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gsb.test/jobset-e2e/fixtures/fixturestest"
+
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/kind/pkg/apis/config/defaults"
 
@@ -85,7 +87,7 @@ func TestGoodMirrors(t *testing.T) {
 	g.Expect(os.WriteFile(file, []byte("mirrors: {docker.io: http://m}\nnode: "+node+"\nversions: {jobset: v0.12.0}\nimages: {jobset: us-central1-docker.pkg.dev/k8s-staging-images/jobset/jobset}\n"), 0o644)).To(Succeed())
 	mirrors, err := ReadMirrors(file)
 	g.Expect(err).NotTo(HaveOccurred())
-	sources, err := ReadSources(pinned(t), mirrors)
+	sources, err := ReadSources(fixturestest.Pins(t), mirrors)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(sources.Node).To(Equal(node))
 	g.Expect(sources.JobSet.manager()).To(Equal("us-central1-docker.pkg.dev/k8s-staging-images/jobset/jobset:v0.12.0"))

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"gsb.test/jobset-e2e/fixtures/fixturestest"
+
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	. "github.com/onsi/gomega"
@@ -62,12 +64,12 @@ func (s *stand) releases(t *testing.T) Puller {
 	s.files[jobSetManifest] = deployment("jobset", "registry.k8s.io/jobset/jobset:v0.12.0")
 	s.files[kueueManifest] = deployment("kueue", "registry.k8s.io/kueue/kueue:v0.19.2")
 	mirrors := Mirrors{Mirror: s.URL, Node: "docker.io/kindest/node:v1.36.3@" + digest.String(), Versions: Versions{JobSet: "v0.12.0", Kueue: "v0.19.2"}}
-	sources, err := ReadSources(pinned(t), mirrors)
+	sources, err := ReadSources(fixturestest.Pins(t), mirrors)
 	g.Expect(err).NotTo(HaveOccurred())
 	cache := images.Cache{Dir: t.TempDir()}
 	silent := func(string) {}
 	return Puller{Cache: cache, Mirrors: mirrors, Sources: sources, Say: silent,
-		Builder: source.Builder{Checkout: "../..", Pins: pinned(t), Cache: cache, Say: silent}}
+		Builder: source.Builder{Checkout: "../..", Pins: fixturestest.Pins(t), Cache: cache, Say: silent}}
 }
 
 func TestAWholeSet(t *testing.T) {

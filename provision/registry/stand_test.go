@@ -24,7 +24,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	. "github.com/onsi/gomega"
-	"gsb.test/jobset-e2e/fixtures"
 )
 
 // stand is a real registry and download site on the loopback address, as a mirror
@@ -140,11 +139,4 @@ func golden(t *testing.T, file, found string) {
 	if !bytes.Equal(wanted, []byte(found)) {
 		t.Errorf("the messages differ from %s (go test ./provision/registry -update writes it); they are now:\n%s", path, found)
 	}
-}
-
-func pinned(t *testing.T) fixtures.Pins {
-	t.Helper()
-	pins, err := fixtures.ReadPins()
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return pins
 }

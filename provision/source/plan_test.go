@@ -5,24 +5,25 @@ import (
 	"path/filepath"
 	"testing"
 
+	"gsb.test/jobset-e2e/fixtures/fixturestest"
+
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	. "github.com/onsi/gomega"
-	"gsb.test/jobset-e2e/fixtures"
 )
 
 func TestWhatASetIsKnownBy(t *testing.T) {
 	g := NewWithT(t)
-	p, err := Builder{Checkout: "../..", Pins: pinned(t)}.plan()
+	p, err := Builder{Checkout: "../..", Pins: fixturestest.Pins(t)}.plan()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(p.whole("go1.26.8")).To(Equal(p.whole("go1.26.8")))
 	g.Expect(p.whole("go1.26.8")).NotTo(Equal(p.whole("go1.27.0")), "another compiler builds anew")
-	builder := Builder{Checkout: "../..", Pins: pinned(t)}
+	builder := Builder{Checkout: "../..", Pins: fixturestest.Pins(t)}
 	g.Expect(builder.Inputs()).To(Equal(p.whole("")), "an archive is known by what it was made from, not by whom")
 
 	for part := range p.inputs {
-		other, err := Builder{Checkout: "../..", Pins: pinned(t)}.plan()
+		other, err := Builder{Checkout: "../..", Pins: fixturestest.Pins(t)}.plan()
 		g.Expect(err).NotTo(HaveOccurred())
 		other.inputs[part] = append(other.inputs[part], "a change")
 		g.Expect(other.whole("")).NotTo(Equal(p.whole("")), "another "+part+" is another set")
@@ -59,11 +60,4 @@ func TestAReleaseIsWhatRegistriesHold(t *testing.T) {
 	blobs, err := os.ReadDir(filepath.Join(dir, "blobs", "sha256"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(blobs).To(HaveLen(2+2+2), "two layers, two configurations, two manifests: what is shared is there once")
-}
-
-func pinned(t *testing.T) fixtures.Pins {
-	t.Helper()
-	pins, err := fixtures.ReadPins()
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return pins
 }

@@ -16,10 +16,12 @@ import (
 const version = "lab 1"
 
 func main() {
-	provision.Main("lab", command().ExecuteContext)
+	provision.Main("lab", func(ctx context.Context, unfinished *provision.Unfinished) error {
+		return command(unfinished).ExecuteContext(ctx)
+	})
 }
 
-func command() *cobra.Command {
+func command(unfinished *provision.Unfinished) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "lab",
 		Short: "Makes the JobSet lab on this machine, and removes it",
@@ -42,10 +44,11 @@ func command() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			l, err := provision.New(pins, os.Getenv("LAB_NAME"), os.Getenv("LAB_KEEP") == "1")
+			l, err := provision.New(pins, os.Getenv("LAB_NAME"))
 			if err != nil {
 				return err
 			}
+			l.Keep, l.Unfinished = os.Getenv("LAB_KEEP") == "1", unfinished
 			return do(l, c.Context())
 		}
 	}
@@ -78,20 +81,25 @@ func command() *cobra.Command {
 }
 
 func imagesCommand(lab func(func(*provision.Lab, context.Context) error) func(*cobra.Command, []string) error) *cobra.Command {
-	onFile := func(do func(*provision.Lab, context.Context, string) error) func(*cobra.Command, []string) error {
+	onSets := func(do func(*provision.ImageSets, context.Context) error) func(*provision.Lab, context.Context) error {
+		return func(l *provision.Lab, ctx context.Context) error { return do(&provision.ImageSets{Lab: l}, ctx) }
+	}
+	onFile := func(do func(*provision.ImageSets, context.Context, string) error) func(*cobra.Command, []string) error {
 		return func(c *cobra.Command, args []string) error {
-			return lab(func(l *provision.Lab, ctx context.Context) error { return do(l, ctx, args[0]) })(c, args)
+			return lab(func(l *provision.Lab, ctx context.Context) error {
+				return do(&provision.ImageSets{Lab: l}, ctx, args[0])
+			})(c, args)
 		}
 	}
 	images := &cobra.Command{Use: "images", Short: "Pull or build what is not cached, and list what a lab is made of", Args: cobra.NoArgs,
-		RunE: lab((*provision.Lab).Images)}
+		RunE: lab(onSets((*provision.ImageSets).Images))}
 	images.AddCommand(
 		&cobra.Command{Use: "list", Short: "List what a lab is made of, and what of it is on this machine", Args: cobra.NoArgs,
-			RunE: lab((*provision.Lab).ListImages)},
+			RunE: lab(onSets((*provision.ImageSets).ListImages))},
 		&cobra.Command{Use: "save FILE", Short: "Write the images to one file for a machine without a network", Args: cobra.ExactArgs(1),
-			RunE: onFile((*provision.Lab).SaveImages)},
+			RunE: onFile((*provision.ImageSets).SaveImages)},
 		&cobra.Command{Use: "load FILE", Short: "Take the images from such a file, every part checked", Args: cobra.ExactArgs(1),
-			RunE: onFile((*provision.Lab).LoadImages)},
+			RunE: onFile((*provision.ImageSets).LoadImages)},
 	)
 	return images
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	provision.Main("standin", func(ctx context.Context) error { return run(ctx, os.Args[1:]) })
+	provision.Main("standin", func(ctx context.Context, _ *provision.Unfinished) error { return run(ctx, os.Args[1:]) })
 }
 
 func run(ctx context.Context, args []string) error {
@@ -25,11 +25,11 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	l, err := provision.New(pins, os.Getenv("LAB_NAME"), false)
+	l, err := provision.New(pins, os.Getenv("LAB_NAME"))
 	if err != nil {
 		return err
 	}
-	release, err := l.Release(ctx)
+	release, err := (&provision.ImageSets{Lab: l}).Release(ctx)
 	if err != nil {
 		return err
 	}
