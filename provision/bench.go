@@ -5,14 +5,19 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"gsb.test/jobset-e2e/provision/imageset"
+	"gsb.test/jobset-e2e/provision/install"
+	"gsb.test/jobset-e2e/provision/labs"
+	"gsb.test/jobset-e2e/provision/progress"
 )
 
 // Bench makes the lab twice under a name of its own, first the plain way, then
 // ours, from the same images and with the same kind configuration, and prints
 // how long each took from the start of kind's create to active queues.
-func (l *Lab) Bench(ctx context.Context) error {
-	l = &Lab{Name: l.Name + "-bench", Checkout: l.Checkout, Folder: l.Folder, Pins: l.Pins}
-	release, err := l.lock()
+func Bench(ctx context.Context, l *labs.Lab) error {
+	l = &labs.Lab{Name: l.Name + "-bench", Checkout: l.Checkout, Folder: l.Folder, Pins: l.Pins}
+	release, err := l.Lock()
 	if err != nil {
 		return err
 	}
@@ -26,7 +31,7 @@ func (l *Lab) Bench(ctx context.Context) error {
 	}
 	took := map[string]time.Duration{}
 	for _, way := range ways {
-		if took[way.name], err = l.timed(ctx, way.name, way.rest); err != nil {
+		if took[way.name], err = timed(ctx, l, way.name, way.rest); err != nil {
 			return err
 		}
 	}
@@ -38,19 +43,19 @@ func (l *Lab) Bench(ctx context.Context) error {
 }
 
 // timed makes the lab one way and removes it; only what comes after the images counts.
-func (l *Lab) timed(ctx context.Context, name string, rest func(*bringUp) []step) (took time.Duration, err error) {
+func timed(ctx context.Context, l *labs.Lab, name string, rest func(*bringUp) []step) (took time.Duration, err error) {
 	fmt.Printf("\n%s:\n", name)
-	told := newProgress(os.Stdout)
-	defer told.close()
-	m := &bringUp{lab: l, sets: &ImageSets{Lab: l}, list: told}
+	told := progress.New(os.Stdout)
+	defer told.Close()
+	m := &bringUp{lab: l, sets: &imageset.Resolver{Lab: l}, list: told}
 	if err := inOrder(ctx, m.step("host", m.host), m.step("images", m.images)); err != nil {
 		return 0, err
 	}
-	if err := l.remove(ctx, m.engine); err != nil {
+	if err := remove(ctx, l, m.engine); err != nil {
 		return 0, err
 	}
 	defer func() {
-		if removed := l.remove(context.WithoutCancel(ctx), m.engine); err == nil {
+		if removed := remove(context.WithoutCancel(ctx), l, m.engine); err == nil {
 			err = removed
 		}
 	}()
@@ -63,7 +68,7 @@ func (l *Lab) timed(ctx context.Context, name string, rest func(*bringUp) []step
 func (m *bringUp) plainly() []step {
 	controllers := func(ctx context.Context, say func(string)) (string, error) {
 		say("waiting for both rollouts and webhooks")
-		return plain(ctx, m.clients, m.set)
+		return install.Plain(ctx, m.clients, m.set)
 	}
-	return []step{m.step("GPUs", m.ensure(gpus)), m.step("both", controllers), m.step("queues", m.ensure(queues))}
+	return []step{m.step("GPUs", m.ensure(install.GPUs)), m.step("both", controllers), m.step("queues", m.ensure(install.Queues))}
 }

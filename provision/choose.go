@@ -2,150 +2,31 @@ package provision
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"time"
+
+	"gsb.test/jobset-e2e/provision/engine"
+	"gsb.test/jobset-e2e/provision/labs"
 )
-
-// engines are the container engines that can run a kind node, the preferred one first.
-var engines = []string{"docker", "podman"}
-
-// unfit is why an engine cannot run a kind node here.
-type unfit struct{ engine, short, detail string }
-
-func (u *unfit) Error() string {
-	text := fmt.Sprintf("   %s: %s", u.engine, u.short)
-	if u.detail != "" {
-		text += ": " + u.detail
-	}
-	return text
-}
 
 // chooseEngine returns the engine in which this lab stands; for a lab that does not
 // stand, what findEngine finds. So a lab is found again although another engine
 // works today. folder is as for findEngine.
-func (l *Lab) chooseEngine(ctx context.Context, folder string) (engine, error) {
-	stood, _ := readRecord(l.recordFile())
+func chooseEngine(ctx context.Context, l *labs.Lab, folder string) (engine.Engine, error) {
+	stood, _ := labs.ReadRecord(l.RecordFile())
 	wanted := os.Getenv("LAB_ENGINE")
 	if stood.Engine == "" || wanted == stood.Engine {
-		return findEngine(ctx, folder)
+		return engine.Find(ctx, folder)
 	}
 	if wanted != "" {
-		return engine{}, fmt.Errorf("the lab %s stands in %s, and LAB_ENGINE is %q\n   remove it first: LAB_NAME=%s LAB_ENGINE=%s make down; or take another name: LAB_NAME=%s-2",
+		return engine.Engine{}, fmt.Errorf("the lab %s stands in %s, and LAB_ENGINE is %q\n   remove it first: LAB_NAME=%s LAB_ENGINE=%s make down; or take another name: LAB_NAME=%s-2",
 			l.Name, stood.Engine, wanted, l.Name, stood.Engine, l.Name)
 	}
-	found, err := tryEngine(ctx, engine{name: stood.Engine}, folder)
+	found, err := engine.Try(ctx, engine.Engine{Name: stood.Engine}, folder)
 	if err != nil {
 		return found, fmt.Errorf("the lab %s stands in %s, which does not work now:\n%w\n   start it again; or, if it is gone for good: rm %s",
-			l.Name, stood.Engine, err, l.recordFile())
+			l.Name, stood.Engine, err, l.RecordFile())
 	}
-	found.why = "the lab stands in it"
+	found.Why = "the lab stands in it"
 	return found, nil
-}
-
-// findEngine returns the first engine that really runs a privileged container:
-// Docker, then Podman; or the one that LAB_ENGINE names, and no other. folder is
-// the project's cache folder, or one in its stead.
-func findEngine(ctx context.Context, folder string) (engine, error) {
-	names := engines
-	if wanted := os.Getenv("LAB_ENGINE"); wanted != "" {
-		if wanted != "docker" && wanted != "podman" {
-			return engine{}, fmt.Errorf("LAB_ENGINE is %q; it can be docker or podman", wanted)
-		}
-		names = []string{wanted}
-	}
-	var why []error
-	for i, name := range names {
-		found, err := tryEngine(ctx, engine{name: name}, folder)
-		if err == nil {
-			found.why, found.second = passedOver(why), notAsked(found.name, names[i+1:])
-			return found, nil
-		}
-		if ctx.Err() != nil {
-			return engine{}, ctx.Err()
-		}
-		why = append(why, err)
-	}
-	return engine{}, fmt.Errorf("no container engine here can run a kind node:\n%w\n"+
-		"   start Docker, or, on Debian: apt-get install podman runc netavark aardvark-dns iptables", errors.Join(why...))
-}
-
-// passedOver says in a few words why the engines before the one found were not taken.
-func passedOver(failures []error) string {
-	var reasons []string
-	for _, err := range failures {
-		var cannot *unfit
-		if errors.As(err, &cannot) {
-			reasons = append(reasons, cannot.engine+": "+cannot.short)
-		}
-	}
-	return strings.Join(reasons, ", ")
-}
-
-// notAsked says that an engine that is there was not tried, since another goes before it.
-func notAsked(found string, others []string) string {
-	for _, other := range others {
-		if _, err := exec.LookPath(other); err == nil {
-			return fmt.Sprintf("; %s goes before %s, which LAB_ENGINE=%s takes", found, other, other)
-		}
-	}
-	return ""
-}
-
-// tryEngine has the engine run a privileged container, and returns it with its
-// version. A success is remembered until the machine restarts or the engine changes.
-func tryEngine(ctx context.Context, e engine, folder string) (engine, error) {
-	if _, err := exec.LookPath(e.name); err != nil {
-		return e, &unfit{e.name, "not installed", ""}
-	}
-	if e.name == "podman" {
-		if os.Geteuid() != 0 {
-			return e, &unfit{e.name, "a lab uses it as root only", "sudo -E make e2e"}
-		}
-		if missing := missingPackages(runs); len(missing) > 0 {
-			return e, &unfit{e.name, "not all of it is installed", strings.Join(missing, " ") + " is missing"}
-		}
-	}
-	if err := e.use("gsb-jobset-probe", filepath.Join(folder, "podman")); err != nil {
-		return e, err
-	}
-	format := map[string]string{"docker": "{{.Server.Version}}", "podman": "{{.Client.Version}}"}[e.name]
-	bounded, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	var err error
-	if e.version, err = e.run(bounded, "version", "--format", format); err != nil {
-		return e, &unfit{e.name, "no engine answers", firstLine(err)}
-	}
-	e.tried = "ran a privileged container"
-	proof := proofOf(e)
-	file := filepath.Join(folder, "engines", e.name)
-	if was, err := os.ReadFile(file); err == nil && string(was) == proof && proof != "" {
-		return e, nil
-	}
-	if err := runPrivileged(bounded, e); err != nil {
-		return e, &unfit{e.name + " " + e.version, "cannot run a privileged container, which a kind node is", firstLine(err)}
-	}
-	// An engine that works is not refused because that cannot be remembered.
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err == nil && proof != "" {
-		_ = os.WriteFile(file, []byte(proof), 0o644)
-	}
-	return e, nil
-}
-
-// proofOf names the engine that was tried: the daemon, its version and the boot of
-// this machine; empty where it cannot be told whether the machine has restarted.
-func proofOf(e engine) string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return ""
-	}
-	proof := []string{e.name, e.version, strings.TrimSpace(string(boot))}
-	if e.name == "docker" {
-		proof = append(proof, os.Getenv("DOCKER_HOST"), os.Getenv("DOCKER_CONTEXT"))
-	}
-	return strings.Join(proof, " ")
 }

@@ -6,38 +6,44 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gsb.test/jobset-e2e/provision/engine"
+	"gsb.test/jobset-e2e/provision/install"
+	"gsb.test/jobset-e2e/provision/kindcluster"
+	"gsb.test/jobset-e2e/provision/labs"
+	"gsb.test/jobset-e2e/provision/poll"
+	"gsb.test/jobset-e2e/provision/progress"
 )
 
 // afterFailure keeps what the node knew, and removes it unless it is to be kept.
-func (l *Lab) afterFailure(ctx context.Context, m *bringUp, failure error) error {
+func afterFailure(ctx context.Context, l *labs.Lab, m *bringUp, failure error) error {
 	if m.kind == nil { // no cluster of ours was begun
 		return failure
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removing)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kindcluster.RemoveTimeout)
 	defer cancel()
 	if !errors.Is(failure, context.Canceled) {
-		failure = fmt.Errorf("%w\n   %s", failure, l.nodeLogs(ctx, m.kind))
+		failure = fmt.Errorf("%w\n   %s", failure, nodeLogs(ctx, l, m.kind))
 	}
 	if l.Keep {
-		l.Unfinished.finish()
-		return &standing{failure, "the cluster stands, as KEEP=1 asks; remove it with: make down"}
+		l.Unfinished.Finish()
+		return &keptError{failure, "the cluster stands, as KEEP=1 asks; remove it with: make down"}
 	}
 	if m.existed {
-		return &standing{failure, "the lab stood before and is left as it is; to begin anew: make down up"}
+		return &keptError{failure, "the lab stood before and is left as it is; to begin anew: make down up"}
 	}
-	line := m.list.start("removed")
-	err := l.remove(ctx, m.engine)
-	line.end("the half-made cluster "+l.Name, err)
+	line := m.list.Start("removed")
+	err := remove(ctx, l, m.engine)
+	line.End("the half-made cluster "+l.Name, err)
 	return errors.Join(failure, err)
 }
 
 // nodeLogs keeps what the node knew and says where it lies.
-func (l *Lab) nodeLogs(ctx context.Context, k *kindCluster) string {
-	found, err := within(ctx, gatheringLogs, func() (survey, error) { return k.survey(ctx) })
-	if err != nil || len(found.containers) == 0 || found.foreign != nil {
+func nodeLogs(ctx context.Context, l *labs.Lab, k *kindcluster.Cluster) string {
+	found, err := poll.Within(ctx, kindcluster.GatheringLogs, func() (kindcluster.Found, error) { return k.Survey(ctx) })
+	if err != nil || len(found.Containers) == 0 || found.Foreign != nil {
 		return "there is no node of ours to take logs from"
 	}
 	reports := os.Getenv("LAB_REPORTS")
@@ -45,112 +51,91 @@ func (l *Lab) nodeLogs(ctx context.Context, k *kindCluster) string {
 		reports = filepath.Join(l.Checkout, ".lab")
 	}
 	folder := filepath.Join(reports, "evidence", "node")
-	_, err = within(ctx, gatheringLogs, func() (string, error) { return folder, k.ExportLogs(ctx, folder) })
+	_, err = poll.Within(ctx, kindcluster.GatheringLogs, func() (string, error) { return folder, k.ExportLogs(ctx, folder) })
 	if err != nil {
-		return fmt.Sprintf("the node's logs are in %s, not all of them: %s", folder, firstLine(err))
+		return fmt.Sprintf("the node's logs are in %s, not all of them: %s", folder, engine.FirstLine(err))
 	}
 	return "the node's logs are in " + folder
 }
 
-const (
-	// removing bounds a clean-up: no call of it may hang a Ctrl-C for longer.
-	removing = 2 * time.Minute
-	// gatheringLogs bounds what is gathered before it. It takes some seconds.
-	gatheringLogs = 30 * time.Second
-)
-
-// within runs what knows no context, as kind's library does, for as long as ctx
-// lasts and no longer than a time. What is not done then goes on unheeded.
-func within[T any](ctx context.Context, limit time.Duration, do func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		value, err := do()
-		done <- result{value, err}
-	}()
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	select {
-	case got := <-done:
-		return got.value, got.err
-	case <-bounded.Done():
-		var none T
-		return none, fmt.Errorf("it took longer than %s, or was interrupted: %w", limit, bounded.Err())
-	}
-}
-
 // Down removes the lab and all that was made for it, however much of it there is.
-func (l *Lab) Down(ctx context.Context) error {
-	release, err := l.lock()
+func Down(ctx context.Context, l *labs.Lab) error {
+	release, err := l.Lock()
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := l.refuseInUse(ctx); err != nil {
+	if err := refuseInUse(ctx, l); err != nil {
 		return err
 	}
-	return l.down(ctx)
+	return down(ctx, l)
 }
 
 // down goes on to its end once it has begun to remove: half a lab helps nobody.
-func (l *Lab) down(ctx context.Context) error {
-	told := newProgress(os.Stdout)
-	defer told.close()
-	line := told.start("removed")
-	ctx, cancel := context.WithTimeout(ctx, removing)
+func down(ctx context.Context, l *labs.Lab) error {
+	told := progress.New(os.Stdout)
+	defer told.Close()
+	line := told.Start("removed")
+	ctx, cancel := context.WithTimeout(ctx, kindcluster.RemoveTimeout)
 	defer cancel()
-	engine, err := l.chooseEngine(ctx, l.Folder)
+	engine, err := chooseEngine(ctx, l, l.Folder)
 	if err == nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removing)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kindcluster.RemoveTimeout)
 		defer cancel()
-		err = l.remove(ctx, engine)
+		err = remove(ctx, l, engine)
 	}
-	line.end("the lab "+l.Name+": cluster, network, volume, kubeconfig", err)
+	line.End("the lab "+l.Name+": cluster, network, volume, kubeconfig", err)
 	return err
 }
 
-// ErrNotRemoved is in the error when something of a lab could not be removed.
-var ErrNotRemoved = errors.New("the lab could not be removed; run make down again, and if that fails too, see what it says")
-
 // remove removes what is ours of the lab. What has its name and is not ours stays,
 // and is the error when all else is gone.
-func (l *Lab) remove(ctx context.Context, e engine) (err error) {
-	var refused *foreign
+func remove(ctx context.Context, l *labs.Lab, e engine.Engine) (err error) {
+	var refused *kindcluster.Foreign
 	defer func() {
 		if err == nil && refused != nil {
 			err = refused
 		} else if err != nil {
-			err = fmt.Errorf("%w: %w", ErrNotRemoved, err)
+			err = fmt.Errorf("%w: %w", kindcluster.ErrNotRemoved, err)
 		}
 	}()
-	if err := e.use(l.Name, l.podman()); err != nil {
+	if err := e.Use(l.Name, l.PodmanFolder()); err != nil {
 		return err
 	}
-	k, err := l.cluster(e)
+	k, err := cluster(l, e)
 	if err != nil {
 		return err
 	}
-	l.Unfinished.begin(l.Name, "removed")
+	l.Unfinished.Begin(l.Name, "removed")
 	// An engine that is asked while it still works on the container may refuse once.
-	if err := waitFor(ctx, "the engine to remove the cluster", func(ctx context.Context) error {
+	if err := poll.For(ctx, "the engine to remove the cluster", func(ctx context.Context) error {
 		if err := k.Destroy(ctx); err != nil && !errors.As(err, &refused) {
-			return pendingf("%v", err)
+			return poll.Pendingf("%v", err)
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	if err := l.removeState(); err != nil {
+	if err := l.RemoveState(); err != nil {
 		return err
 	}
-	l.Unfinished.finish()
-	if labs, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json")); err == nil && len(labs) == 0 && e.name == "podman" {
+	l.Unfinished.Finish()
+	if labs, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json")); err == nil && len(labs) == 0 && e.Name == "podman" {
 		// Podman mounts its storage on itself and leaves it so. Where another run
 		// uses it this fails, and that run does it.
-		_ = unix.Unmount(filepath.Join(l.podman(), "storage", "overlay"), 0)
+		_ = unix.Unmount(filepath.Join(l.PodmanFolder(), "storage", "overlay"), 0)
 	}
 	return nil
+}
+
+// refuseInUse is the same for a lab of which only the kubeconfig is known.
+func refuseInUse(ctx context.Context, l *labs.Lab) error {
+	if !labs.Exists(l.Kubeconfig()) {
+		return nil
+	}
+	standing, err := install.Connect(l.Kubeconfig(), l.Pins)
+	if err != nil {
+		return nil //nolint:nilerr // a kubeconfig that cannot be read leads to no run
+	}
+	return standing.RefuseInUse(ctx, l.Name)
 }

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"gsb.test/jobset-e2e/fixtures/fixturestest"
-
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -21,6 +19,10 @@ import (
 	"sigs.k8s.io/e2e-framework/klient/k8s/resources"
 
 	"gsb.test/jobset-e2e/fixtures"
+	"gsb.test/jobset-e2e/fixtures/fixturestest"
+	"gsb.test/jobset-e2e/provision/install"
+	"gsb.test/jobset-e2e/provision/kindcluster"
+	"gsb.test/jobset-e2e/provision/labs"
 )
 
 // proofNamespace has no queue: its pods take GPUs that no quota counts.
@@ -41,7 +43,7 @@ func TestGPUsOnTheLab(t *testing.T) {
 	c, err := onTheLab(ctx, pins)
 	g.Expect(err).NotTo(HaveOccurred())
 
-	g.Expect(c.haveNamespace(ctx, proofNamespace)).To(Succeed())
+	g.Expect(c.EnsureNamespace(ctx, proofNamespace)).To(Succeed())
 	t.Cleanup(func() {
 		gone := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: proofNamespace}}
 		g.Expect(c.Delete(context.Background(), gone)).To(Succeed())
@@ -52,52 +54,52 @@ func TestGPUsOnTheLab(t *testing.T) {
 	for i := range pins.GPUs + 1 {
 		g.Expect(c.Create(ctx, gpuPod(fmt.Sprintf("pod-%d", i), pins))).To(Succeed())
 	}
-	g.Eventually(func() (string, error) { return c.phases(ctx) }).Should(Equal("Pending Running Running Running Running"))
-	waiting, holders := c.devices(ctx, g)
+	g.Eventually(func() (string, error) { return phases(ctx, c) }).Should(Equal("Pending Running Running Running Running"))
+	waiting, holders := devices(ctx, c, g)
 	g.Expect(holders).To(HaveLen(int(pins.GPUs)), "every pod sees one device, and no two the same: %v", holders)
-	g.Consistently(func() (string, error) { return c.phases(ctx) }, 2*time.Second).Should(HavePrefix("Pending Running"))
-	g.Expect(c.whyPending(ctx, waiting)).To(ContainSubstring("Insufficient " + pins.GPUResource))
+	g.Consistently(func() (string, error) { return phases(ctx, c) }, 2*time.Second).Should(HavePrefix("Pending Running"))
+	g.Expect(whyPending(ctx, c, waiting)).To(ContainSubstring("Insufficient " + pins.GPUResource))
 
 	// kubelet forgets its plugins when it restarts; ours must notice.
-	said, err := c.node(ctx, "systemctl", "restart", "kubelet")
+	said, err := c.Node(ctx, "systemctl", "restart", "kubelet")
 	g.Expect(err).NotTo(HaveOccurred(), said)
 	// The node's numbers are stale for a while; the plugin knows which kubelet it
 	// is registered with, and a pod that comes before that is refused for good.
-	g.Eventually(func() error { return c.askPlugins(ctx, "healthz") }).Should(Succeed())
-	g.Eventually(func() (int64, error) { return c.allocatable(ctx, pins) }).Should(Equal(pins.GPUs))
+	g.Eventually(func() error { return askPlugins(ctx, c, "healthz") }).Should(Succeed())
+	g.Eventually(func() (int64, error) { return allocatable(ctx, c, pins) }).Should(Equal(pins.GPUs))
 
 	// A device that comes free goes to the pod that waits, through the new registration.
 	freed := slices.Sorted(maps.Keys(holders))[0]
 	g.Expect(c.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: proofNamespace, Name: holders[freed]}})).To(Succeed())
-	g.Eventually(func() (string, error) { return c.phases(ctx) }).Should(Equal("Running Running Running Running"))
-	_, after := c.devices(ctx, g)
+	g.Eventually(func() (string, error) { return phases(ctx, c) }).Should(Equal("Running Running Running Running"))
+	_, after := devices(ctx, c, g)
 	g.Expect(after).To(HaveKeyWithValue(freed, waiting), "the pod that waited has the device that came free: %v", after)
 
 	// Health is switchable, and kubelet believes the plugin.
-	g.Expect(c.switchHealth(ctx, freed, "Unhealthy")).To(Succeed())
-	g.Eventually(func() (int64, error) { return c.allocatable(ctx, pins) }).Should(Equal(pins.GPUs - 1))
-	g.Expect(c.switchHealth(ctx, freed, "Healthy")).To(Succeed())
-	g.Eventually(func() (int64, error) { return c.allocatable(ctx, pins) }).Should(Equal(pins.GPUs))
+	g.Expect(switchHealth(ctx, c, freed, "Unhealthy")).To(Succeed())
+	g.Eventually(func() (int64, error) { return allocatable(ctx, c, pins) }).Should(Equal(pins.GPUs - 1))
+	g.Expect(switchHealth(ctx, c, freed, "Healthy")).To(Succeed())
+	g.Eventually(func() (int64, error) { return allocatable(ctx, c, pins) }).Should(Equal(pins.GPUs))
 }
 
 // onTheLab connects to the lab that LAB_NAME names, with its node.
-func onTheLab(ctx context.Context, pins fixtures.Pins) (*cluster, error) {
-	l, err := New(pins, os.Getenv("LAB_NAME"))
+func onTheLab(ctx context.Context, pins fixtures.Pins) (*install.Cluster, error) {
+	l, err := labs.New(pins, os.Getenv("LAB_NAME"))
 	if err != nil {
 		return nil, err
 	}
-	e, err := l.chooseEngine(ctx, l.Folder)
+	e, err := chooseEngine(ctx, l, l.Folder)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.use(l.Name, l.podman()); err != nil {
+	if err := e.Use(l.Name, l.PodmanFolder()); err != nil {
 		return nil, err
 	}
-	c, err := connect(os.Getenv("LAB_KUBECONFIG"), pins)
+	c, err := install.Connect(os.Getenv("LAB_KUBECONFIG"), pins)
 	if err != nil {
 		return nil, err
 	}
-	c.node = (&kindCluster{name: l.Name, engine: e}).exec
+	c.Node = (&kindcluster.Cluster{Name: l.Name, Engine: e}).Exec
 	return c, nil
 }
 
@@ -113,15 +115,15 @@ func gpuPod(name string, pins fixtures.Pins) *corev1.Pod {
 	}
 }
 
-func (c *cluster) proofPods(ctx context.Context) ([]corev1.Pod, error) {
+func proofPods(ctx context.Context, c *install.Cluster) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
 	err := c.List(ctx, pods, client.InNamespace(proofNamespace))
 	return pods.Items, err
 }
 
 // phases are the pods' phases, sorted.
-func (c *cluster) phases(ctx context.Context) (string, error) {
-	pods, err := c.proofPods(ctx)
+func phases(ctx context.Context, c *install.Cluster) (string, error) {
+	pods, err := proofPods(ctx, c)
 	var phases []string
 	for _, pod := range pods {
 		phases = append(phases, string(pod.Status.Phase))
@@ -132,10 +134,10 @@ func (c *cluster) phases(ctx context.Context) (string, error) {
 
 // devices asks every running pod for its device; it returns the pod that has
 // none and the name of each device's pod.
-func (c *cluster) devices(ctx context.Context, g Gomega) (waiting string, holders map[string]string) {
-	pods, err := c.proofPods(ctx)
+func devices(ctx context.Context, c *install.Cluster, g Gomega) (waiting string, holders map[string]string) {
+	pods, err := proofPods(ctx, c)
 	g.Expect(err).NotTo(HaveOccurred())
-	inside, err := resources.New(c.rest)
+	inside, err := resources.New(c.Rest)
 	g.Expect(err).NotTo(HaveOccurred())
 	holders = map[string]string{}
 	for _, pod := range pods {
@@ -151,7 +153,7 @@ func (c *cluster) devices(ctx context.Context, g Gomega) (waiting string, holder
 	return waiting, holders
 }
 
-func (c *cluster) whyPending(ctx context.Context, name string) (string, error) {
+func whyPending(ctx context.Context, c *install.Cluster, name string) (string, error) {
 	pod := &corev1.Pod{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: proofNamespace, Name: name}, pod)
 	for _, condition := range pod.Status.Conditions {
@@ -162,7 +164,7 @@ func (c *cluster) whyPending(ctx context.Context, name string) (string, error) {
 	return "", err
 }
 
-func (c *cluster) allocatable(ctx context.Context, pins fixtures.Pins) (int64, error) {
+func allocatable(ctx context.Context, c *install.Cluster, pins fixtures.Pins) (int64, error) {
 	nodes := &corev1.NodeList{}
 	err := c.List(ctx, nodes)
 	total := int64(0)
@@ -173,19 +175,19 @@ func (c *cluster) allocatable(ctx context.Context, pins fixtures.Pins) (int64, e
 }
 
 // switchHealth tells the plugin that a device is well or not.
-func (c *cluster) switchHealth(ctx context.Context, device, health string) error {
-	return c.askPlugins(ctx, "devices/"+device, "--request", "PUT", "--data", health)
+func switchHealth(ctx context.Context, c *install.Cluster, device, health string) error {
+	return askPlugins(ctx, c, "devices/"+device, "--request", "PUT", "--data", health)
 }
 
 // askPlugins sends every plugin an HTTP request, from its node.
-func (c *cluster) askPlugins(ctx context.Context, path string, options ...string) error {
+func askPlugins(ctx context.Context, c *install.Cluster, path string, options ...string) error {
 	pods := &corev1.PodList{}
-	if err := c.List(ctx, pods, client.InNamespace(gpuNamespace), client.MatchingLabels{"app": gpuDaemonSet}); err != nil {
+	if err := c.List(ctx, pods, client.InNamespace(install.GpuNamespace), client.MatchingLabels{"app": install.GpuDaemonSet}); err != nil {
 		return err
 	}
 	for _, pod := range pods.Items {
 		curl := append([]string{"curl", "--fail", "--silent", "--show-error", "--max-time", "5"}, options...)
-		said, err := c.node(ctx, append(curl, "http://"+pod.Status.PodIP+":9401/"+path)...)
+		said, err := c.Node(ctx, append(curl, "http://"+pod.Status.PodIP+":9401/"+path)...)
 		if err != nil {
 			return fmt.Errorf("asking the device plugin for %s: %w: %s", path, err, said)
 		}

@@ -11,8 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gsb.test/jobset-e2e/provision/images"
-	"gsb.test/jobset-e2e/provision/registry"
+	"gsb.test/jobset-e2e/provision/engine"
+	"gsb.test/jobset-e2e/provision/imageset"
+	"gsb.test/jobset-e2e/provision/labs"
 	"gsb.test/jobset-e2e/provision/source"
 )
 
@@ -28,8 +29,8 @@ type finding struct {
 
 // Doctor prints what this machine can and cannot do, each with its mend, and
 // fails if a lab cannot be made here. It changes nothing.
-func (l *Lab) Doctor(ctx context.Context) error {
-	findings := l.examine(ctx)
+func Doctor(ctx context.Context, l *labs.Lab) error {
+	findings := examine(ctx, l)
 	fatal := 0
 	for _, f := range findings {
 		mark := "✓"
@@ -51,16 +52,16 @@ func (l *Lab) Doctor(ctx context.Context) error {
 	return nil
 }
 
-func (l *Lab) examine(ctx context.Context) []finding {
-	findings := []finding{l.findRoot(), l.findPrograms(), l.findEngine(ctx), l.findImages(ctx)}
+func examine(ctx context.Context, l *labs.Lab) []finding {
+	findings := []finding{findRoot(l), findPrograms(l), findEngine(ctx, l), findImages(ctx, l)}
 	findings = append(findings, systemFindings()...)
-	return append(findings, l.findDisk(), findMemory(), l.findLeftovers())
+	return append(findings, findDisk(l), findMemory(), findLeftovers(l))
 }
 
-func (l *Lab) findRoot() finding {
+func findRoot(l *labs.Lab) finding {
 	if runtime.GOOS != "linux" {
 		return finding{name: "user", found: "images can be pulled or loaded here; building them needs Linux",
-			fatal: os.Getenv("LAB_IMAGES") == "source", fix: elsewhereBuilt}
+			fatal: os.Getenv("LAB_IMAGES") == "source", fix: imageset.PullInstead}
 	}
 	if os.Geteuid() == 0 {
 		return finding{name: "user", found: "root"}
@@ -69,86 +70,48 @@ func (l *Lab) findRoot() finding {
 		fatal: os.Getenv("LAB_IMAGES") == "source", fix: "to build: sudo -E make e2e"}
 }
 
-// findImages tells what the images would come from.
-func (l *Lab) findImages(ctx context.Context) finding {
-	f := finding{name: "images"}
-	sets := &ImageSets{Lab: l, onlyLooks: true}
-	pull, err := sets.puller(func(string) {})
-	if err != nil {
-		f.found, f.fatal = err.Error(), true
-		return f
-	}
-	switch set, found, err := pull.Cached(ctx); {
-	case err != nil:
-		f.found, f.fatal = err.Error(), true
-	case os.Getenv("LAB_IMAGES") == "source":
-		f.found = "built from source, as LAB_IMAGES says"
-		if set, found, err := sets.builder(func(string) {}).Cached(ctx); err == nil && found {
-			f.found = "from the cache, of a source build: JobSet " + set.JobSet + l.aside(set)
-		}
-	case found:
-		f.found = "from the cache, of the registries: JobSet " + set.JobSet + l.aside(set)
-	default:
-		answers := pull.Client().Probe(ctx, pull.Sources)
-		silent := notAnswering(answers)
-		if len(silent) == 0 {
-			f.found = fmt.Sprintf("pulled: all %d hosts answer", len(answers))
-			break
-		}
-		f.found = fmt.Sprintf("built from source: %d of %d hosts do not answer", len(silent), len(answers))
-		f.fix = strings.Join(append(silent, registry.Elsewhere), "\n")
-		f.fatal = os.Getenv("LAB_IMAGES") == "registry" && len(silent) == len(answers)
-	}
-	if damaged := sets.damage.take(); len(damaged) > 0 {
-		f.fix = strings.TrimSuffix(strings.Join(damaged, "\n")+"\n"+f.fix, "\n")
-	}
-	return f
-}
-
-// aside is the version note in brackets; empty if there is none.
-func (l *Lab) aside(set images.Set) string {
-	if note := versionNote(l.Pins, set); note != "" {
-		return " (" + note + ")"
-	}
-	return ""
+// findImages says where the images would come from.
+func findImages(ctx context.Context, l *labs.Lab) finding {
+	state := imageset.Examine(ctx, l)
+	return finding{name: "images", found: state.Found, fix: state.Fix, fatal: state.Fatal}
 }
 
 // findEngine tries the engines in a folder that is gone afterwards, beside the one
 // of the labs: the doctor changes nothing.
-func (l *Lab) findEngine(ctx context.Context) finding {
+func findEngine(ctx context.Context, l *labs.Lab) finding {
 	beside := filepath.Dir(l.Folder)
-	for ; !exists(beside); beside = filepath.Dir(beside) {
+	for ; !labs.Exists(beside); beside = filepath.Dir(beside) {
 	}
 	trial, err := os.MkdirTemp(beside, ".lab-doctor-")
 	if err != nil {
 		return finding{name: "engine", found: err.Error(), fatal: true, fix: "name a folder that can be written: XDG_CACHE_HOME=/folder make e2e"}
 	}
 	defer os.RemoveAll(trial)
-	defer removePodman(filepath.Join(trial, "podman"))
-	e, err := l.chooseEngine(ctx, trial)
+	defer engine.RemovePodman(filepath.Join(trial, "podman"))
+	e, err := chooseEngine(ctx, l, trial)
 	if err != nil {
-		return finding{name: "engine", found: "none works", fix: err.Error(), fatal: !l.mayInstall(missingPackages(runs))}
+		return finding{name: "engine", found: "none works", fix: err.Error(), fatal: !mayInstall(l, engine.MissingPackages(engine.Runs))}
 	}
-	return finding{name: "engine", found: fmt.Sprintf("%s %s%s", e, e.tried, e.second)}
+	return finding{name: "engine", found: fmt.Sprintf("%s %s%s", e, e.Tried, e.Second)}
 }
 
 func findCgroup() finding {
-	said := fmt.Sprintf("v%d", cgroupVersion())
-	if cgroupVersion() == 1 {
+	said := fmt.Sprintf("v%d", engine.CgroupVersion())
+	if engine.CgroupVersion() == 1 {
 		said += ": kubelet is told not to refuse it"
 	}
 	return finding{name: "cgroup", found: said}
 }
 
 func findCapability() finding {
-	if canRaiseLimits() {
+	if engine.CanRaiseLimits() {
 		return finding{name: "capabilities", found: "CAP_SYS_RESOURCE is there"}
 	}
 	return finding{name: "capabilities", found: "no CAP_SYS_RESOURCE: containerd is told not to lower oom scores"}
 }
 
 func findLimits() finding {
-	files, err := ulimit(unix.RLIMIT_NOFILE)
+	files, err := engine.HardLimit(unix.RLIMIT_NOFILE)
 	if err != nil {
 		return finding{name: "limits", found: err.Error(), fatal: true}
 	}
@@ -162,7 +125,7 @@ func findLimits() finding {
 const modules = "/lib/modules"
 
 func findModules() finding {
-	if exists(modules) {
+	if labs.Exists(modules) {
 		return finding{name: "modules", found: modules + " exists"}
 	}
 	return finding{name: "modules", found: "no " + modules + ", which kind mounts into its node", fix: "make e2e makes it as root; by hand: mkdir " + modules}
@@ -181,17 +144,17 @@ func findInotify() finding {
 	return finding{name: "inotify", found: fmt.Sprintf("only %d instances: kubelet may run out", instances), fix: "sysctl fs.inotify.max_user_instances=512"}
 }
 
-func (l *Lab) findDisk() finding {
-	free, err := freeBytes(l.Folder)
+func findDisk(l *labs.Lab) finding {
+	free, err := imageset.FreeBytes(l.Folder)
 	if err != nil {
 		return finding{name: "disk", found: err.Error(), fatal: true}
 	}
 	// What building takes is looked at when it comes to that.
-	f := finding{name: "disk", found: fmt.Sprintf("%d GiB free in %s, %d needed", free>>30, l.Folder, uint64(roomToRun)>>30)}
-	if err := roomFor(l.Folder, roomToRun); err != nil {
-		f.fatal, f.fix = true, roomMend
-	} else if roomFor(l.Folder, roomToBuild) != nil {
-		f.fix = fmt.Sprintf("%d are needed where images must be built from source", uint64(roomToBuild)>>30)
+	f := finding{name: "disk", found: fmt.Sprintf("%d GiB free in %s, %d needed", free>>30, l.Folder, uint64(imageset.SpaceToRun)>>30)}
+	if err := imageset.RequireSpace(l.Folder, imageset.SpaceToRun); err != nil {
+		f.fatal, f.fix = true, imageset.SpaceFix
+	} else if imageset.RequireSpace(l.Folder, imageset.SpaceToBuild) != nil {
+		f.fix = fmt.Sprintf("%d are needed where images must be built from source", uint64(imageset.SpaceToBuild)>>30)
 	}
 	return f
 }
@@ -209,7 +172,7 @@ func findMemory() finding {
 }
 
 // findLeftovers names labs whose checkout is gone or whose run died.
-func (l *Lab) findLeftovers() finding {
+func findLeftovers(l *labs.Lab) finding {
 	records, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json"))
 	if err != nil || len(records) == 0 {
 		return finding{name: "labs", found: "none stands"}
@@ -217,10 +180,10 @@ func (l *Lab) findLeftovers() finding {
 	var names, mends []string
 	for _, path := range records {
 		name := strings.TrimSuffix(filepath.Base(path), ".json")
-		was, _ := readRecord(path)
+		was, _ := labs.ReadRecord(path)
 		names = append(names, fmt.Sprintf("%s (of %s)", name, was.Checkout))
 		where := was.Checkout
-		if !exists(where) {
+		if !labs.Exists(where) {
 			where = l.Checkout
 		}
 		mends = append(mends, fmt.Sprintf("cd %s && make down LAB_NAME=%s", where, name))
@@ -230,39 +193,49 @@ func (l *Lab) findLeftovers() finding {
 
 // prepareHost installs what is missing where it may, refuses a machine on which
 // no lab can be made, and returns the engine.
-func prepareHost(ctx context.Context, sets *ImageSets, say func(string)) (engine, string, error) {
+func prepareHost(ctx context.Context, sets *imageset.Resolver, say func(string)) (engine.Engine, string, error) {
 	l := sets.Lab
-	if err := sets.refuseToBuild(ctx); err != nil {
-		return engine{}, "", err
+	if err := sets.RefuseToBuild(ctx); err != nil {
+		return engine.Engine{}, "", err
 	}
 	if home, err := os.UserHomeDir(); err == nil {
 		if err := sharedWithDocker(runtime.GOOS, home, l.Folder); err != nil {
-			return engine{}, "", err
+			return engine.Engine{}, "", err
 		}
 	}
-	for _, f := range []finding{findLimits(), l.findDisk()} {
+	for _, f := range []finding{findLimits(), findDisk(l)} {
 		if f.fatal {
-			return engine{}, "", fmt.Errorf("%s: %s\n   %s", f.name, f.found, f.fix)
+			return engine.Engine{}, "", fmt.Errorf("%s: %s\n   %s", f.name, f.found, f.fix)
 		}
 	}
 	say("trying the container engines")
-	e, installed, err := l.findOrInstallEngine(ctx, say)
+	e, installed, err := findOrInstallEngine(ctx, l, say)
 	if err != nil {
-		return engine{}, "", err
+		return engine.Engine{}, "", err
 	}
 	// Docker makes it where its daemon runs, which may be a virtual machine.
-	if e.name == "podman" && !exists(modules) {
+	if e.Name == "podman" && !labs.Exists(modules) {
 		if err := os.Mkdir(modules, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-			return engine{}, "", fmt.Errorf("making %s, which kind mounts into its node: %w", modules, err)
+			return engine.Engine{}, "", fmt.Errorf("making %s, which kind mounts into its node: %w", modules, err)
 		}
 	}
-	free, err := freeBytes(l.Folder)
+	free, err := imageset.FreeBytes(l.Folder)
 	if err != nil {
-		return engine{}, "", err
+		return engine.Engine{}, "", err
 	}
-	said := fmt.Sprintf("%s, cgroup v%d, %d CPUs, %d GiB free", e, cgroupVersion(), runtime.NumCPU(), free>>30)
+	said := fmt.Sprintf("%s, cgroup v%d, %d CPUs, %d GiB free", e, engine.CgroupVersion(), runtime.NumCPU(), free>>30)
 	if installed != "" {
 		said += ", installed " + installed
 	}
 	return e, said, nil
+}
+
+// sharedWithDocker is an error where Docker's virtual machine does not see a folder
+// of which the node mounts files: elsewhere than on Linux that is sure for what lies
+// below the user's home only.
+func sharedWithDocker(system, home, folder string) error {
+	if system == "linux" || folder == home || strings.HasPrefix(folder, home+string(filepath.Separator)) {
+		return nil
+	}
+	return fmt.Errorf("the node mounts files of %s, and Docker's virtual machine sees only what is below your home folder\n   XDG_CACHE_HOME=%s make e2e", folder, filepath.Join(home, "lab-cache"))
 }

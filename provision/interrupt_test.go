@@ -15,6 +15,10 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+
+	"gsb.test/jobset-e2e/provision/engine"
+	"gsb.test/jobset-e2e/provision/kindcluster"
+	"gsb.test/jobset-e2e/provision/labs"
 )
 
 // programVariable makes this test program one of the programs below, run by Main as
@@ -25,23 +29,23 @@ const (
 )
 
 // programs are what a test interrupts. Each says on its standard output when it is ready.
-var programs = map[string]func(context.Context, *Unfinished) error{
+var programs = map[string]func(context.Context, *labs.Unfinished) error{
 	// works until it is interrupted, then cleans up.
-	"cleans": func(ctx context.Context, u *Unfinished) error {
+	"cleans": func(ctx context.Context, u *labs.Unfinished) error {
 		fmt.Println("ready")
 		<-ctx.Done()
 		return errors.Join(ctx.Err(), os.WriteFile(filepath.Join(os.Getenv(folderVariable), "cleaned"), nil, 0o644))
 	},
 	// is being made, and hangs in its cleanup.
-	"hangs": func(ctx context.Context, u *Unfinished) error {
-		u.begin("half", "made")
+	"hangs": func(ctx context.Context, u *labs.Unfinished) error {
+		u.Begin("half", "made")
 		fmt.Println("ready")
 		<-ctx.Done()
 		fmt.Println("cleaning")
 		select {}
 	},
 	// prints to a reader that goes away.
-	"prints": func(context.Context, *Unfinished) error {
+	"prints": func(context.Context, *labs.Unfinished) error {
 		for range 1000 {
 			if _, err := fmt.Println(strings.Repeat("a line of a list ", 100)); err != nil {
 				return os.WriteFile(filepath.Join(os.Getenv(folderVariable), "cleaned"), []byte(err.Error()), 0o644)
@@ -50,7 +54,7 @@ var programs = map[string]func(context.Context, *Unfinished) error{
 		return errors.New("somebody read all of it")
 	},
 	// goes on for a moment whatever happens to its terminal.
-	"lasts": func(ctx context.Context, u *Unfinished) error {
+	"lasts": func(ctx context.Context, u *labs.Unfinished) error {
 		fmt.Println("ready")
 		select {
 		case <-ctx.Done():
@@ -60,13 +64,13 @@ var programs = map[string]func(context.Context, *Unfinished) error{
 		}
 	},
 	// runs a command, which prints its process id.
-	"runs": func(ctx context.Context, u *Unfinished) error {
+	"runs": func(ctx context.Context, u *labs.Unfinished) error {
 		return Run(ctx, []string{"bash", "-c", "echo $$; while :; do sleep 0.05; done"})
 	},
 	// asks a container engine that does not answer.
-	"asks": func(ctx context.Context, u *Unfinished) error {
+	"asks": func(ctx context.Context, u *labs.Unfinished) error {
 		fmt.Println("ready")
-		_, err := engine{name: "docker"}.run(ctx, "inspect", "anything")
+		_, err := engine.Engine{Name: "docker"}.Run(ctx, "inspect", "anything")
 		return err
 	},
 }
@@ -213,10 +217,10 @@ func TestHowARunEnded(t *testing.T) {
 		{"failed", failed, false, 1, "\nlab: no image\n"},
 		{"failed when interrupted", failed, true, 130, "\nlab: interrupted, and this was not done: no image\n"},
 		{"interrupted", fmt.Errorf("GPUs: %w", context.Canceled), true, 130, "\nlab: interrupted\n"},
-		{"interrupted, and the lab stands", &standing{context.Canceled, "the lab stood before"}, true, 130, "\nlab: interrupted\n   the lab stood before\n"},
-		{"not removed", errors.Join(context.Canceled, ErrNotRemoved), true, 1, "\nlab: context canceled\n" + ErrNotRemoved.Error() + "\n"},
-		{"its command failed", &Ended{Code: 3}, false, 3, ""},
-		{"its command was killed", &Ended{Code: 143, Program: "lab-e2e", Signal: syscall.SIGTERM}, false, 143, "\nlab: the command lab-e2e was killed: signal terminated\n"},
+		{"interrupted, and the lab stands", &keptError{context.Canceled, "the lab stood before"}, true, 130, "\nlab: interrupted\n   the lab stood before\n"},
+		{"not removed", errors.Join(context.Canceled, kindcluster.ErrNotRemoved), true, 1, "\nlab: context canceled\n" + kindcluster.ErrNotRemoved.Error() + "\n"},
+		{"its command failed", &CommandError{Code: 3}, false, 3, ""},
+		{"its command was killed", &CommandError{Code: 143, Program: "lab-e2e", Signal: syscall.SIGTERM}, false, 143, "\nlab: the command lab-e2e was killed: signal terminated\n"},
 	} {
 		t.Run(ended.name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"gsb.test/jobset-e2e/provision/kindcluster"
+	"gsb.test/jobset-e2e/provision/labs"
 )
 
 // interrupted is the exit status after an interrupt, as a shell's is.
@@ -19,16 +22,16 @@ const interrupted = 130
 // name, and ends with the exit status: that of a command which it ran and which
 // failed, 130 after an interrupt, else 1. A first signal lets what is running clean
 // up; a second one ends at once, and says what is left.
-func Main(program string, run func(context.Context, *Unfinished) error) {
+func Main(program string, run func(context.Context, *labs.Unfinished) error) {
 	// A reader who goes away, as head does, ends neither the work nor the cleanup
 	// after it. Notify and not Ignore, so that what is run here dies of it as ever.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	unfinished := &Unfinished{}
+	unfinished := &labs.Unfinished{}
 	ctx, end := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, heeded()...)
+	signal.Notify(signals, handledSignals()...)
 	go func() {
-		awaitSecond(signals, end)
+		awaitSecondSignal(signals, end)
 		fmt.Fprintf(os.Stderr, "\n%s: interrupted again: ended at once, and nothing more was cleaned up.\n%s", program, unfinished)
 		os.Exit(interrupted)
 	}()
@@ -38,7 +41,7 @@ func Main(program string, run func(context.Context, *Unfinished) error) {
 
 // heeded are the signals that end a program orderly. Who started it with SIGHUP
 // ignored, as nohup does, wants it to go on without its terminal.
-func heeded() []os.Signal {
+func handledSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
@@ -51,7 +54,7 @@ func heeded() []os.Signal {
 const sameInterrupt = time.Second
 
 // awaitSecond ends the work at the first signal, and returns at the second.
-func awaitSecond(signals <-chan os.Signal, end func()) {
+func awaitSecondSignal(signals <-chan os.Signal, end func()) {
 	got, first := <-signals, time.Now()
 	fmt.Fprintf(os.Stderr, "\nInterrupted (%s): ending. Once more ends at once, without cleaning up.\n", got)
 	end()
@@ -64,12 +67,12 @@ func awaitSecond(signals <-chan os.Signal, end func()) {
 
 // report says how a run ended where it has not said so itself, and returns the exit status.
 func report(out io.Writer, program string, err error, wasInterrupted bool) int {
-	var ended *Ended
-	var stands *standing
+	var ended *CommandError
+	var stands *keptError
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, ErrNotRemoved):
+	case errors.Is(err, kindcluster.ErrNotRemoved):
 		fmt.Fprintf(out, "\n%s: %v\n", program, err)
 		return 1
 	case errors.As(err, &ended):
@@ -93,13 +96,13 @@ func report(out io.Writer, program string, err error, wasInterrupted bool) int {
 }
 
 // standing is a failure after which a lab is left standing, on purpose.
-type standing struct {
+type keptError struct {
 	failure error
 	// what says which, why, and what to type.
 	what string
 }
 
-func (s *standing) Error() string {
+func (s *keptError) Error() string {
 	return strings.TrimRight(s.failure.Error(), "\n") + "\n   " + s.what
 }
-func (s *standing) Unwrap() error { return s.failure }
+func (s *keptError) Unwrap() error { return s.failure }

@@ -11,19 +11,20 @@ import (
 	"time"
 
 	"gsb.test/jobset-e2e/fixtures"
+	"gsb.test/jobset-e2e/provision/labs"
 	"gsb.test/jobset-e2e/provision/process"
 )
 
 // Ended is a command that ran and failed: it has told its user why, unless a
 // signal ended it.
-type Ended struct {
+type CommandError struct {
 	Code int
 	// Program and Signal are set where a signal ended the command.
 	Program string
 	Signal  syscall.Signal
 }
 
-func (e *Ended) Error() string {
+func (e *CommandError) Error() string {
 	if e.Signal == 0 {
 		return fmt.Sprintf("the command ended with status %d", e.Code)
 	}
@@ -36,35 +37,35 @@ func (e *Ended) Error() string {
 
 // cleaningUp is how long the command may take to end after an interrupt: it
 // gathers evidence first.
-const cleaningUp = 90 * time.Second
+const commandCleanup = 90 * time.Second
 
 // With makes the lab, runs a command that finds it through LAB_KUBECONFIG, and
 // removes the lab however the command ended, unless it is to be kept. The lab's
 // name is held throughout, so that nobody removes it under the command.
-func (l *Lab) With(ctx context.Context, args []string) error {
-	release, err := l.lock()
+func With(ctx context.Context, l *labs.Lab, args []string) error {
+	release, err := l.Lock()
 	if err != nil {
 		return err
 	}
 	defer release()
-	m, err := l.up(ctx)
+	m, err := up(ctx, l)
 	if err != nil {
 		return err
 	}
 	var env []string
 	if !l.Keep {
-		l.Unfinished.begin(l.Name, "used")
+		l.Unfinished.Begin(l.Name, "used")
 		env = append(env, fixtures.LabEndsVariable+"=1")
 	}
-	failed := l.command(ctx, args, env...)
+	failed := command(ctx, l, args, env...)
 	if failed != nil && ctx.Err() == nil && !exitPartial(failed) {
-		fmt.Printf("   %s\n", l.nodeLogs(ctx, m.kind))
+		fmt.Printf("   %s\n", nodeLogs(ctx, l, m.kind))
 	}
 	if l.Keep {
 		fmt.Printf("   the lab %s stands, as KEEP=1 asks; look at it: export KUBECONFIG=%s; remove it: make down\n", l.Name, l.Kubeconfig())
 		return failed
 	}
-	removed := l.down(context.WithoutCancel(ctx))
+	removed := down(context.WithoutCancel(ctx), l)
 	if removed != nil && failed != nil {
 		fmt.Fprintf(os.Stderr, "\nlab: %v\n", removed)
 	}
@@ -77,12 +78,12 @@ func (l *Lab) With(ctx context.Context, args []string) error {
 // partly tells the status by which a command says that nothing failed, but that
 // not all was tried or not on the lab's own versions.
 func exitPartial(failed error) bool {
-	var ended *Ended
+	var ended *CommandError
 	return errors.As(failed, &ended) && ended.Code == 3
 }
 
 // command runs a command on the lab.
-func (l *Lab) command(ctx context.Context, args []string, env ...string) error {
+func command(ctx context.Context, l *labs.Lab, args []string, env ...string) error {
 	return Run(ctx, args, append(env, "LAB_KUBECONFIG="+l.Kubeconfig())...)
 }
 
@@ -95,7 +96,7 @@ func Run(ctx context.Context, args []string, env ...string) error {
 	command.Env = append(command.Environ(), env...)
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGINT) }
-	command.WaitDelay = cleaningUp
+	command.WaitDelay = commandCleanup
 	err := process.Run(command)
 	var status *exec.ExitError
 	if ctx.Err() != nil {
@@ -103,9 +104,9 @@ func Run(ctx context.Context, args []string, env ...string) error {
 	}
 	if errors.As(err, &status) {
 		if how, is := status.Sys().(syscall.WaitStatus); is && how.Signaled() {
-			return &Ended{Code: 128 + int(how.Signal()), Program: filepath.Base(args[0]), Signal: how.Signal()}
+			return &CommandError{Code: 128 + int(how.Signal()), Program: filepath.Base(args[0]), Signal: how.Signal()}
 		}
-		return &Ended{Code: max(status.ExitCode(), 1)}
+		return &CommandError{Code: max(status.ExitCode(), 1)}
 	}
 	if err != nil {
 		return fmt.Errorf("running %s: %w", args[0], err)

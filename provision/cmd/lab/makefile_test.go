@@ -13,7 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"gsb.test/jobset-e2e/fixtures"
-	"gsb.test/jobset-e2e/provision"
+	"gsb.test/jobset-e2e/provision/labs"
 )
 
 // recorder stands for each program and script that the Makefile runs: it notes its
@@ -236,7 +236,7 @@ func TestEveryTargetLooksAtTheNameFirst(t *testing.T) {
 	for _, name := range []string{"", "gsb-jobset", "a", "9", "ci-12", "-a", "a-", "A", "a_b", "a.b", "a b", " a", "ä", "a\nb", "$(shell touch x)",
 		"a;touch x", strings.Repeat("a", 40), strings.Repeat("a", 41)} {
 		g := NewWithT(t)
-		_, rule := provision.New(fixtures.Pins{}, name)
+		_, rule := labs.New(fixtures.Pins{}, name)
 		ways := [][2][]string{{{"LAB_NAME=" + name}, {"named"}}, {nil, {"named", "LAB_NAME=" + name}}}
 		if blankFirst(name) {
 			ways = ways[:1]

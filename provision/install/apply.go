@@ -1,0 +1,179 @@
+package install
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobsetv1alpha2 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"gsb.test/jobset-e2e/fixtures"
+	"gsb.test/jobset-e2e/provision/poll"
+)
+
+const (
+	// fieldManager owns what provision applies.
+	fieldManager = "gsb-jobset-provision"
+	// applyAtOnce is how many objects of one rank are sent side by side.
+	applyAtOnce = 8
+)
+
+// cluster is the lab's cluster as the promises use it.
+type Cluster struct {
+	client.Client
+	Rest *rest.Config
+	// kubeconfig is the file that the connection was made from; mends name it.
+	kubeconfig string
+	pins       fixtures.Pins
+	// node runs a command in the node's container and returns its combined output.
+	Node func(ctx context.Context, command ...string) (string, error)
+}
+
+// connect makes a cluster from a kubeconfig file. It sends nothing yet: a file
+// that names a cluster which is gone is told by the first promise that asks it.
+func Connect(kubeconfig string, pins fixtures.Pins) (*Cluster, error) {
+	if kubeconfig == "" {
+		// client-go would fall back to the cluster that this program runs in.
+		return nil, errors.New("connecting to the lab: no kubeconfig file was named")
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the lab: reading kubeconfig %s: %w", kubeconfig, err)
+	}
+	// The limits of client-go protect a shared API server; this one is ours alone.
+	config.QPS, config.Burst = -1, -1
+	config.WarningHandler = rest.NoWarnings{}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, jobsetv1alpha2.AddToScheme, kueuev1beta2.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("connecting to the lab: registering API types: %w", err)
+		}
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the lab by kubeconfig %s: %w", kubeconfig, err)
+	}
+	return &Cluster{Client: c, Rest: config, kubeconfig: kubeconfig, pins: pins}, nil
+}
+
+// rank orders objects by need: what has a lower rank is there before the next is sent.
+type rank int
+
+const (
+	rankNamespace rank = iota
+	rankDefinition
+	rankPlain
+	// rankRoute is what makes the API server call a controller.
+	rankRoute
+	// rankWorkload is what starts containers: last, when all they read is there.
+	rankWorkload
+)
+
+func rankOf(object *unstructured.Unstructured) rank {
+	switch object.GetKind() {
+	case "Namespace":
+		return rankNamespace
+	case "CustomResourceDefinition":
+		return rankDefinition
+	case "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
+		return rankRoute
+	case "Deployment", "DaemonSet", "StatefulSet":
+		return rankWorkload
+	}
+	return rankPlain
+}
+
+// ranked is the objects of a manifest by rank, in the manifest's order.
+type ranked map[rank][]*unstructured.Unstructured
+
+// readManifest reads a file of YAML documents.
+func readManifest(path string) (ranked, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the manifest: %w", err)
+	}
+	objects, err := parse(content)
+	if err != nil {
+		return nil, fmt.Errorf("manifest %s: %w", path, err)
+	}
+	return objects, nil
+}
+
+// parse reads YAML documents. Empty ones are skipped; one that is no Kubernetes
+// object is an error, and so is a manifest without any.
+func parse(manifest []byte) (ranked, error) {
+	objects := ranked{}
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
+	for number := 1; ; number++ {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		switch {
+		case errors.Is(err, io.EOF):
+			if len(objects) == 0 {
+				return nil, errors.New("it holds no object")
+			}
+			return objects, nil
+		case err != nil:
+			return nil, fmt.Errorf("document %d is not YAML: %w", number, err)
+		case len(object.Object) == 0:
+			continue
+		case object.GetAPIVersion() == "" || object.GetKind() == "" || object.GetName() == "":
+			return nil, fmt.Errorf("document %d has not all of apiVersion, kind and metadata.name", number)
+		}
+		objects[rankOf(object)] = append(objects[rankOf(object)], object)
+	}
+}
+
+// apply sends the objects of the given ranks by server-side apply, one rank
+// after the other. It returns when the API server has taken every one and serves
+// every kind that they define, and may be repeated: what is as wanted stays so.
+func (c *Cluster) apply(ctx context.Context, objects ranked, ranks ...rank) error {
+	for _, rank := range ranks {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(applyAtOnce)
+		for _, object := range objects[rank] {
+			group.Go(func() error { return c.applyOne(ctx, object) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) applyOne(ctx context.Context, object *unstructured.Unstructured) error {
+	name := object.GetName()
+	if namespace := object.GetNamespace(); namespace != "" {
+		name = namespace + "/" + name
+	}
+	err := poll.For(ctx, fmt.Sprintf("the API server to take %s %s", object.GetKind(), name), func(ctx context.Context) error {
+		// Apply fills in the server's answer, which may not be sent again.
+		wanted := client.ApplyConfigurationFromUnstructured(object.DeepCopy())
+		return c.Apply(ctx, wanted, client.FieldOwner(fieldManager), client.ForceOwnership)
+	})
+	if err != nil || rankOf(object) != rankDefinition {
+		return err
+	}
+	group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
+	return poll.For(ctx, fmt.Sprintf("the API server to serve %s.%s", kind, group), func(context.Context) error {
+		// The mapper asks the API server anew for a kind that it does not know.
+		_, err := c.RESTMapper().RESTMapping(schema.GroupKind{Group: group, Kind: kind})
+		return err
+	})
+}

@@ -1,0 +1,45 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"gsb.test/jobset-e2e/provision/images"
+	"gsb.test/jobset-e2e/provision/poll"
+)
+
+// mostReported is how many images a kubelet reports at most (nodeStatusMaxImages).
+const mostReported = 50
+
+// stepsImage promises that the image which the steps run is in the node and that
+// kubelet reports it. Kubelet looks at its images each half minute, so of one that
+// was brought into a running node it knows later than the node's containerd.
+func StepsImage(ctx context.Context, c *Cluster, _ images.Set) (string, error) {
+	pins := c.pins
+	err := poll.For(ctx, "kubelet to report image "+pins.Image, func(ctx context.Context) error {
+		nodes := &corev1.NodeList{}
+		if err := c.List(ctx, nodes); err != nil {
+			return err
+		}
+		return reported(nodes.Items, pins.Image)
+	})
+	return pins.Image + ", reported by kubelet", err
+}
+
+// reported tells whether every node reports an image.
+func reported(nodes []corev1.Node, image string) error {
+	short := strings.TrimPrefix(image, "docker.io/library/")
+	for _, node := range nodes {
+		there := slices.ContainsFunc(node.Status.Images, func(known corev1.ContainerImage) bool {
+			return slices.Contains(known.Names, image) || slices.Contains(known.Names, short)
+		})
+		if !there && len(node.Status.Images) < mostReported {
+			return poll.Pending(fmt.Sprintf("node %s reports %d images, and %s is none of them", node.Name, len(node.Status.Images), image))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package kindcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/e2e-framework/klient"
+	"sigs.k8s.io/e2e-framework/support"
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+	kindcluster "sigs.k8s.io/kind/pkg/cluster"
+	kindexec "sigs.k8s.io/kind/pkg/exec"
+	"sigs.k8s.io/kind/pkg/log"
+
+	"gsb.test/jobset-e2e/provision/engine"
+	"gsb.test/jobset-e2e/provision/poll"
+	"gsb.test/jobset-e2e/provision/source"
+)
+
+// kindCluster is one kind cluster of one node, as e2e-framework drives it. It is
+// kind's own library, not the kind program, and it never reads or writes any
+// kubeconfig but the file it is given.
+type Cluster struct {
+	Name       string
+	Image      string
+	Kubeconfig string
+	Engine     engine.Engine
+	// ownNetwork leaves out kind's default network plugin: the node image brings one.
+	OwnNetwork bool
+	// mounts are files of this machine that the node sees.
+	Mounts []v1alpha4.Mount
+	// owner is the mark by which the cluster is known to be ours, madeBy the same for people.
+	Owner, MadeBy string
+	Say           func(string)
+}
+
+var _ support.E2EClusterProvider = &Cluster{}
+
+func (k *Cluster) provider() *kindcluster.Provider {
+	runtime := kindcluster.ProviderWithDocker()
+	if k.Engine.Name == "podman" {
+		runtime = kindcluster.ProviderWithPodman()
+	}
+	return kindcluster.NewProvider(runtime, kindcluster.ProviderWithLogger(kindLogger{k.Say}))
+}
+
+// Create makes the cluster and writes its kubeconfig. kind's Create knows no
+// context: when ctx ends, what carries our mark is deleted under it, again and again
+// until Create has given up, since it may not have made the node yet.
+func (k *Cluster) Create(ctx context.Context, _ ...string) (string, error) {
+	if err := k.createNetwork(ctx); err != nil {
+		return "", err
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- k.provider().Create(k.Name,
+			kindcluster.CreateWithV1Alpha4Config(k.config()),
+			kindcluster.CreateWithNodeImage(k.Image),
+			kindcluster.CreateWithKubeconfigPath(k.Kubeconfig),
+			kindcluster.CreateWithRetain(true), // a node that would not come up is evidence; Destroy removes it
+			kindcluster.CreateWithDisplayUsage(false),
+			kindcluster.CreateWithDisplaySalutation(false),
+		)
+	}()
+	select {
+	case err := <-ended:
+		if err != nil {
+			return "", fmt.Errorf("kind could not create the cluster %s: %w", k.Name, withOutput(err))
+		}
+		return k.Kubeconfig, nil
+	case <-ctx.Done():
+	}
+	k.Say("interrupted: taking the node away")
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), RemoveTimeout)
+	defer cancel()
+	return "", errors.Join(ctx.Err(), k.destroyUntilEnded(bounded, ended))
+}
+
+// createNetwork makes the network of the node, with our mark; kind takes one that is
+// there as it is. The node is sealed and its cluster is of IPv4, so the network has
+// none of the options by which kind cares for the way out: no IPv6, no MTU.
+func (k *Cluster) createNetwork(ctx context.Context) error {
+	_, err := k.Engine.Run(ctx, "network", "create", "--driver", "bridge",
+		"--label", engine.OwnerLabel+"="+k.Owner, "--label", engine.MadeLabel+"="+k.MadeBy, k.Name)
+	if err == nil {
+		return nil
+	}
+	// Somebody may have made one of that name a moment ago.
+	if found, failed := k.Survey(ctx); failed == nil && found.Foreign != nil {
+		return found.Foreign
+	}
+	return fmt.Errorf("making the network of %s: %w", k.Name, err)
+}
+
+// config is what kind is told beside the image's name.
+func (k *Cluster) config() *v1alpha4.Cluster {
+	config := &v1alpha4.Cluster{
+		Networking: v1alpha4.Networking{DisableDefaultCNI: k.OwnNetwork, APIServerAddress: "127.0.0.1"},
+		Nodes:      []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, ExtraMounts: k.Mounts}},
+	}
+	v1alpha4.SetDefaultsCluster(config)
+	config.KubeadmConfigPatches = slices.Clone(withoutElection)
+	if !engine.CanRaiseLimits() {
+		// runc may not give a container a better oom score than containerd's own.
+		config.ContainerdConfigPatches = []string{"[plugins.\"io.containerd.grpc.v1.cri\"]\n  restrict_oom_score_adj = true\n"}
+	}
+	if engine.CgroupVersion() == 1 {
+		config.KubeadmConfigPatches = append(config.KubeadmConfigPatches, "kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\nfailCgroupV1: false\n")
+	}
+	return config
+}
+
+// container is the name that kind gives to the container of its one node.
+func (k *Cluster) container() string { return k.Name + "-control-plane" }
+
+// exec runs a command in the node.
+func (k *Cluster) Exec(ctx context.Context, command ...string) (string, error) {
+	return k.Engine.Run(ctx, append([]string{"exec", k.container()}, command...)...)
+}
+
+// ExportLogs writes what kind collects of the node to a folder.
+func (k *Cluster) ExportLogs(_ context.Context, dest string) error {
+	return k.provider().CollectLogs(k.Name, dest)
+}
+
+// KubernetesRestConfig is nil before the cluster has been created.
+func (k *Cluster) KubernetesRestConfig() *rest.Config {
+	config, err := clientcmd.BuildConfigFromFlags("", k.Kubeconfig)
+	if err != nil {
+		return nil
+	}
+	return config
+}
+
+// GenerateKubeconfig writes the kubeconfig of a running cluster again.
+func (k *Cluster) GenerateKubeconfig(...string) (string, error) {
+	return k.Kubeconfig, k.provider().ExportKubeConfig(k.Name, k.Kubeconfig, false)
+}
+
+// writeKubeconfig is GenerateKubeconfig, for no longer than one look may take.
+func (k *Cluster) WriteKubeconfig(ctx context.Context) error {
+	if _, err := poll.Within(ctx, poll.LookTimeout, func() (string, error) { return k.GenerateKubeconfig() }); err != nil {
+		return fmt.Errorf("reading the kubeconfig from the node of %s: %w", k.Name, withOutput(err))
+	}
+	return nil
+}
+
+// WaitForControlPlane returns at once: the promises that follow each wait for what they need.
+func (k *Cluster) WaitForControlPlane(context.Context, klient.Client) error { return nil }
+
+// CreateWithConfig refuses: the lab's configuration follows from the host, not from a file.
+func (k *Cluster) CreateWithConfig(context.Context, string) (string, error) {
+	return "", errors.New("a lab takes no kind configuration file")
+}
+
+func (k *Cluster) GetKubeconfig() string     { return k.Kubeconfig }
+func (k *Cluster) GetKubectlContext() string { return "kind-" + k.Name }
+
+func (k *Cluster) SetDefaults() support.E2EClusterProvider { return k }
+func (k *Cluster) WithName(name string) support.E2EClusterProvider {
+	k.Name = name
+	return k
+}
+
+// The version is the image's, there is no kind program, and there are no options.
+func (k *Cluster) WithVersion(string) support.E2EClusterProvider              { return k }
+func (k *Cluster) WithPath(string) support.E2EClusterProvider                 { return k }
+func (k *Cluster) WithOpts(...support.ClusterOpts) support.E2EClusterProvider { return k }
+
+// withOutput adds what the failed program printed, which kind keeps apart.
+func withOutput(err error) error {
+	var failed *kindexec.RunError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	return fmt.Errorf("%w\n%s", err, source.LastLines(string(failed.Output), 12))
+}
+
+// kindSays passes on what kind logs for people.
+type kindLogger struct{ say func(string) }
+
+func (l kindLogger) Warn(string)                      {}
+func (l kindLogger) Warnf(string, ...any)             {}
+func (l kindLogger) Error(message string)             { l.say(message) }
+func (l kindLogger) Errorf(format string, a ...any)   { l.say(fmt.Sprintf(format, a...)) }
+func (l kindLogger) V(level log.Level) log.InfoLogger { return kindInfoLogger{l.say, level == 0} }
+
+type kindInfoLogger struct {
+	say     func(string)
+	enabled bool
+}
+
+func (l kindInfoLogger) Enabled() bool { return l.enabled }
+func (l kindInfoLogger) Info(message string) {
+	if l.enabled {
+		l.say(strings.Trim(message, " •\n"))
+	}
+}
+func (l kindInfoLogger) Infof(format string, a ...any) { l.Info(fmt.Sprintf(format, a...)) }

@@ -1,0 +1,32 @@
+package kindcluster
+
+import (
+	"context"
+	"fmt"
+
+	"gsb.test/jobset-e2e/provision/poll"
+)
+
+// completeMark is a file in the node, made when every promise of the lab has held
+// once. It lives as long as the node, and can be read when the API server is down. A
+// node without it is of a lab whose making was cut off, and nobody has worked on it.
+const CompleteMark = "/kind/gsb-jobset-complete"
+
+// markComplete notes in the node that the lab is complete.
+func (k *Cluster) MarkComplete(ctx context.Context) error {
+	if _, err := k.Exec(ctx, "sh", "-c", "date -u +%FT%TZ >"+CompleteMark); err != nil {
+		return fmt.Errorf("noting in the node that the lab is complete: %w", err)
+	}
+	return nil
+}
+
+// wasComplete tells whether the lab of a running node was complete once.
+func (k *Cluster) WasComplete(ctx context.Context) (bool, error) {
+	bounded, cancel := context.WithTimeout(ctx, poll.LookTimeout)
+	defer cancel()
+	said, err := k.Exec(bounded, "sh", "-c", "cat "+CompleteMark+" 2>/dev/null || true")
+	if err != nil {
+		return false, fmt.Errorf("asking the node whether the lab %s was complete: %w\n   to begin anew: make down up", k.Name, err)
+	}
+	return said != "", nil
+}

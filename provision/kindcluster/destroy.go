@@ -1,0 +1,89 @@
+package kindcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gsb.test/jobset-e2e/provision/engine"
+)
+
+// takeAway destroys the cluster until kind's Create has ended, and once more then.
+func (k *Cluster) destroyUntilEnded(ctx context.Context, ended <-chan error) error {
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for {
+		err := k.Destroy(ctx)
+		select {
+		case _ = <-ended:
+			return k.Destroy(ctx)
+		case <-ctx.Done():
+			return fmt.Errorf("%w: kind has not given up making the cluster %s within %s (%w)", ErrNotRemoved, k.Name, RemoveTimeout, errors.Join(ctx.Err(), err))
+		case <-again.C:
+			if err != nil {
+				k.Say(engine.FirstLine(err))
+			}
+		}
+	}
+}
+
+// Destroy removes what carries our mark: the node, its volume and its network. A
+// cluster that does not exist is removed already; what has its name and is not ours
+// is left, and named in the error, once all else is gone.
+func (k *Cluster) Destroy(ctx context.Context) error {
+	found, err := k.Survey(ctx)
+	if err != nil {
+		return err
+	}
+	for _, node := range found.Containers {
+		// An orderly shutdown of a node that is thrown away would take ten seconds.
+		_, _ = k.Engine.Run(ctx, "kill", node.ID) // it may have stopped already
+		if err := unfreeze(freezer, node.ID); err != nil {
+			return fmt.Errorf("thawing the node of %s: %w", k.Name, err)
+		}
+		if _, err := k.Engine.Run(ctx, "rm", "--force", "--volumes", node.ID); err != nil {
+			return fmt.Errorf("removing the node of %s: %w", k.Name, err)
+		}
+	}
+	if k.Engine.Name == "podman" && found.Foreign == nil {
+		if err := k.removeVolumes(ctx); err != nil {
+			return fmt.Errorf("removing the volume of %s: %w", k.Name, err)
+		}
+	}
+	for _, own := range found.networks {
+		if _, err := k.Engine.Run(ctx, "network", "rm", own.ID); err != nil && found.Foreign != nil {
+			return found.Foreign // it may be on our network
+		} else if err != nil {
+			return fmt.Errorf("removing the network of %s: %w", k.Name, err)
+		}
+	}
+	return found.Refusal()
+}
+
+// removeVolumes removes the volume that kind makes for a node in Podman, by itself and
+// before the container, which may never have come. Whose it is does not stand on it:
+// it is ours because the storage is. In Docker a node's volume goes with it.
+func (k *Cluster) removeVolumes(ctx context.Context) error {
+	volumes, err := k.Engine.Run(ctx, "volume", "ls", "--quiet", "--filter", "label="+k.container())
+	if err != nil {
+		return err
+	}
+	for _, volume := range strings.Fields(volumes) {
+		if _, err := k.Engine.Run(ctx, "volume", "rm", volume); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	// removing bounds a clean-up: no call of it may hang a Ctrl-C for longer.
+	RemoveTimeout = 2 * time.Minute
+	// gatheringLogs bounds what is gathered before it. It takes some seconds.
+	GatheringLogs = 30 * time.Second
+)
+
+// ErrNotRemoved is in the error when something of a lab could not be removed.
+var ErrNotRemoved = errors.New("the lab could not be removed; run make down again, and if that fails too, see what it says")

@@ -1,0 +1,108 @@
+package kindcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+
+	"gsb.test/jobset-e2e/fixtures"
+	"gsb.test/jobset-e2e/provision/images"
+)
+
+// isOf checks that the node runs the Kubernetes that the set promises; its image's
+// tag promised it, and a tag can say anything.
+func (k *Cluster) VerifyVersions(ctx context.Context, set images.Set) error {
+	said, err := k.Exec(ctx, "cat", "/kind/version")
+	if err != nil {
+		return fmt.Errorf("asking the node for its version: %w", err)
+	}
+	found := fixtures.Versions{Kubernetes: said}
+	if others := found.Differ(fixtures.Versions{Kubernetes: set.Kubernetes}); len(others) > 0 {
+		return fmt.Errorf("the node image holds Kubernetes %s, but its name says %s", said, strings.Join(others, ""))
+	}
+	return nil
+}
+
+// bring imports into the node's containerd those images of the set that it has not
+// got, and returns how many, once every one is there by the digest that the set
+// wants. Nothing that runs in the lab is pulled afterwards.
+func (k *Cluster) LoadImages(ctx context.Context, set images.Set) (int, error) {
+	missing, err := k.missingImages(ctx, set.Contents)
+	if err != nil || len(missing) == 0 {
+		return 0, err
+	}
+	k.Say(fmt.Sprintf("bringing %d images into the node", len(missing)))
+	nodes, err := k.provider().ListInternalNodes(k.Name)
+	if err != nil || len(nodes) != 1 {
+		return 0, fmt.Errorf("looking for the node of %s: %w", k.Name, withOutput(err))
+	}
+	archive, err := os.Open(set.Images)
+	if err != nil {
+		return 0, fmt.Errorf("bringing images into the node: %w", err)
+	}
+	defer archive.Close()
+	if err := nodeutils.LoadImageArchive(nodes[0], untilDone(ctx, archive)); err != nil {
+		return 0, errors.Join(ctx.Err(), fmt.Errorf("bringing images into the node: %w", withOutput(err)))
+	}
+	still, err := k.missingImages(ctx, set.Contents)
+	if err != nil {
+		return 0, err
+	}
+	if len(still) > 0 {
+		return 0, fmt.Errorf("the node has taken the images, but not as they were pulled: %s", strings.Join(still, "; "))
+	}
+	return len(missing), nil
+}
+
+// lacks says which images the node's containerd does not know by name and digest.
+func (k *Cluster) missingImages(ctx context.Context, wanted []images.Image) ([]string, error) {
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	said, err := k.Exec(ctx, "ctr", "--namespace=k8s.io", "images", "ls")
+	if err != nil {
+		return nil, fmt.Errorf("asking the node for its images: %w", err)
+	}
+	return missingFrom(said, wanted), nil
+}
+
+// notAmong reads the table that ctr images ls prints: name, media type, digest.
+func missingFrom(table string, wanted []images.Image) []string {
+	has := map[string]string{}
+	for line := range strings.Lines(table) {
+		if fields := strings.Fields(line); len(fields) > 2 {
+			has[fields[0]] = fields[2]
+		}
+	}
+	var lacking []string
+	for _, image := range wanted {
+		switch found := has[image.Ref]; found {
+		case image.Digest:
+		case "":
+			lacking = append(lacking, image.Ref+" is not there")
+		default:
+			lacking = append(lacking, fmt.Sprintf("%s is %s, not %s", image.Ref, found, image.Digest))
+		}
+	}
+	return lacking
+}
+
+// readerFunc is a reader made of a function.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(buffer []byte) (int, error) { return f(buffer) }
+
+// untilDone is a reader that ends with ctx: kind's import takes no context.
+func untilDone(ctx context.Context, from io.Reader) io.Reader {
+	return readerFunc(func(buffer []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return from.Read(buffer)
+	})
+}

@@ -1,0 +1,9 @@
+package provision
+
+import (
+	"testing"
+
+	"gsb.test/jobset-e2e/provision/engine/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }

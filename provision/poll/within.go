@@ -1,0 +1,30 @@
+package poll
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// within runs what knows no context, as kind's library does, for as long as ctx
+// lasts and no longer than a time. What is not done then goes on unheeded.
+func Within[T any](ctx context.Context, limit time.Duration, do func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := do()
+		done <- result{value, err}
+	}()
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	select {
+	case got := <-done:
+		return got.value, got.err
+	case <-bounded.Done():
+		var none T
+		return none, fmt.Errorf("it took longer than %s, or was interrupted: %w", limit, bounded.Err())
+	}
+}

@@ -1,0 +1,23 @@
+package source
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// findCheckout walks up from the working directory.
+func FindCheckout() (string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for folder := here; ; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "provision", "source", "programs", "go.mod")); err == nil {
+			return folder, nil
+		}
+		if folder == filepath.Dir(folder) {
+			return "", fmt.Errorf("%s is not inside a checkout of this repository: cd into one", here)
+		}
+	}
+}
