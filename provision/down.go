@@ -42,7 +42,7 @@ func afterFailure(ctx context.Context, l *labs.Lab, m *bringUp, failure error) e
 
 // nodeLogs keeps what the node knew and says where it lies.
 func nodeLogs(ctx context.Context, l *labs.Lab, k *kindcluster.Cluster) string {
-	found, err := poll.Within(ctx, kindcluster.GatheringLogs, func() (kindcluster.Found, error) { return k.Survey(ctx) })
+	found, err := poll.Within(ctx, kindcluster.GatheringLogs, func() (kindcluster.Survey, error) { return k.Survey(ctx) })
 	if err != nil || len(found.Containers) == 0 || found.Foreign != nil {
 		return "there is no node of ours to take logs from"
 	}

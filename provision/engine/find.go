@@ -15,9 +15,9 @@ import (
 var Names = []string{"docker", "podman"}
 
 // unfit is why an engine cannot run a kind node here.
-type unfit struct{ engine, short, detail string }
+type unusable struct{ engine, short, detail string }
 
-func (u *unfit) Error() string {
+func (u *unusable) Error() string {
 	text := fmt.Sprintf("   %s: %s", u.engine, u.short)
 	if u.detail != "" {
 		text += ": " + u.detail
@@ -56,7 +56,7 @@ func Find(ctx context.Context, folder string) (Engine, error) {
 func passedOver(failures []error) string {
 	var reasons []string
 	for _, err := range failures {
-		var cannot *unfit
+		var cannot *unusable
 		if errors.As(err, &cannot) {
 			reasons = append(reasons, cannot.engine+": "+cannot.short)
 		}
@@ -78,14 +78,14 @@ func notAsked(found string, others []string) string {
 // version. A success is remembered until the machine restarts or the engine changes.
 func Try(ctx context.Context, e Engine, folder string) (Engine, error) {
 	if _, err := exec.LookPath(e.Name); err != nil {
-		return e, &unfit{e.Name, "not installed", ""}
+		return e, &unusable{e.Name, "not installed", ""}
 	}
 	if e.Name == "podman" {
 		if os.Geteuid() != 0 {
-			return e, &unfit{e.Name, "a lab uses it as root only", "sudo -E make e2e"}
+			return e, &unusable{e.Name, "a lab uses it as root only", "sudo -E make e2e"}
 		}
 		if missing := MissingPackages(Runs); len(missing) > 0 {
-			return e, &unfit{e.Name, "not all of it is installed", strings.Join(missing, " ") + " is missing"}
+			return e, &unusable{e.Name, "not all of it is installed", strings.Join(missing, " ") + " is missing"}
 		}
 	}
 	if err := e.Use("gsb-jobset-probe", filepath.Join(folder, "podman")); err != nil {
@@ -96,7 +96,7 @@ func Try(ctx context.Context, e Engine, folder string) (Engine, error) {
 	defer cancel()
 	var err error
 	if e.Version, err = e.Run(bounded, "version", "--format", format); err != nil {
-		return e, &unfit{e.Name, "no engine answers", FirstLine(err)}
+		return e, &unusable{e.Name, "no engine answers", FirstLine(err)}
 	}
 	e.Tried = "ran a privileged container"
 	proof := proofOf(e)
@@ -105,7 +105,7 @@ func Try(ctx context.Context, e Engine, folder string) (Engine, error) {
 		return e, nil
 	}
 	if err := runPrivileged(bounded, e); err != nil {
-		return e, &unfit{e.Name + " " + e.Version, "cannot run a privileged container, which a kind node is", FirstLine(err)}
+		return e, &unusable{e.Name + " " + e.Version, "cannot run a privileged container, which a kind node is", FirstLine(err)}
 	}
 	// An engine that works is not refused because that cannot be remembered.
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err == nil && proof != "" {

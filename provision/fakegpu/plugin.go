@@ -31,7 +31,7 @@ type plugin struct {
 	resource  string
 	directory string
 	devices   *devices
-	tie       *tie
+	tie       *registration
 	log       *log.Logger
 	told      string // the last message, so that it is told once
 
@@ -49,7 +49,7 @@ func newPlugin(resource, directory string, devices *devices, logger *log.Logger)
 		resource:   resource,
 		directory:  filepath.Clean(directory),
 		devices:    devices,
-		tie:        newTie(),
+		tie:        newRegistration(),
 		log:        logger,
 		backoff:    wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 10, Cap: 5 * time.Second},
 		listWithin: listWithin,
@@ -93,7 +93,7 @@ func (p *plugin) attempt(ctx context.Context, backoff *wait.Backoff) {
 	if err == nil {
 		defer func() { _ = watcher.Close() }()
 		events = watcher.Events
-		err = p.hold(ctx, watcher)
+		err = p.keepRegistered(ctx, watcher)
 	}
 	if ctx.Err() != nil {
 		p.tie.lose(errors.New("the plugin is stopping"))
@@ -138,7 +138,7 @@ func watch(directory string) (*fsnotify.Watcher, error) {
 }
 
 // hold serves, registers, and returns with the cause when the bond is lost.
-func (p *plugin) hold(ctx context.Context, watcher *fsnotify.Watcher) error {
+func (p *plugin) keepRegistered(ctx context.Context, watcher *fsnotify.Watcher) error {
 	kubelet, err := os.Lstat(p.kubeletPath())
 	if err != nil {
 		return fmt.Errorf("kubelet is not there: %w (is it running, and is --directory its device plugin directory?)", err)

@@ -21,7 +21,7 @@ type service struct {
 	pluginapi.UnimplementedDevicePluginServer
 	resource string
 	devices  *devices
-	tie      *tie
+	tie      *registration
 }
 
 func (s *service) GetDevicePluginOptions(context.Context, *pluginapi.Empty) (*pluginapi.DevicePluginOptions, error) {

@@ -79,7 +79,7 @@ const (
 	rankDefinition
 	rankPlain
 	// rankRoute is what makes the API server call a controller.
-	rankRoute
+	rankWebhook
 	// rankWorkload is what starts containers: last, when all they read is there.
 	rankWorkload
 )
@@ -91,7 +91,7 @@ func rankOf(object *unstructured.Unstructured) rank {
 	case "CustomResourceDefinition":
 		return rankDefinition
 	case "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
-		return rankRoute
+		return rankWebhook
 	case "Deployment", "DaemonSet", "StatefulSet":
 		return rankWorkload
 	}

@@ -52,7 +52,7 @@ func TestDocumentsAreSplitAndOrderedByNeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var order []string
-	for _, rank := range []rank{rankNamespace, rankDefinition, rankPlain, rankRoute, rankWorkload} {
+	for _, rank := range []rank{rankNamespace, rankDefinition, rankPlain, rankWebhook, rankWorkload} {
 		for _, object := range objects[rank] {
 			order = append(order, object.GetName())
 		}

@@ -21,7 +21,7 @@ func Plain(ctx context.Context, c *Cluster, set images.Set) (string, error) {
 		return "", err
 	}
 	for _, objects := range []ranked{jobSetObjects, kueueObjects} {
-		if err := c.apply(ctx, objects, rankNamespace, rankDefinition, rankPlain, rankWorkload, rankRoute); err != nil {
+		if err := c.apply(ctx, objects, rankNamespace, rankDefinition, rankPlain, rankWorkload, rankWebhook); err != nil {
 			return "", err
 		}
 	}

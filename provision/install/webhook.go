@@ -42,7 +42,7 @@ func (c *Cluster) prepare(ctx context.Context, m manager, objects ranked) error 
 // create of every probe gets through. A Deployment that is Available does not
 // promise the last two: the webhook may be refused for some seconds yet.
 func (c *Cluster) start(ctx context.Context, m manager, objects ranked, probes ...client.Object) error {
-	if err := c.apply(ctx, objects, rankRoute, rankWorkload); err != nil {
+	if err := c.apply(ctx, objects, rankWebhook, rankWorkload); err != nil {
 		return err
 	}
 	err := poll.For(ctx, m.name+"'s webhook to answer", func(ctx context.Context) error {

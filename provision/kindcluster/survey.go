@@ -25,15 +25,15 @@ func (k *Cluster) WriteMark(folder string) (v1alpha4.Mount, error) {
 
 // survey is what stands in the engine under the name of a cluster: ours by the
 // mark, and what else there is of that name.
-type Found struct {
+type Survey struct {
 	Containers []engine.Container
 	networks   []engine.Network
 	Foreign    *Foreign
 }
 
 // survey looks for everything that has the cluster's name.
-func (k *Cluster) Survey(ctx context.Context) (Found, error) {
-	var found Found
+func (k *Cluster) Survey(ctx context.Context) (Survey, error) {
+	var found Survey
 	others := &Foreign{lab: k.Name, engine: k.Engine}
 	containers, err := k.sameNameContainers(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (k *Cluster) Survey(ctx context.Context) (Found, error) {
 }
 
 // refusal is an error if something of the cluster's name is not ours.
-func (s Found) Refusal() error {
+func (s Survey) Refusal() error {
 	if s.Foreign == nil {
 		return nil
 	}

@@ -33,11 +33,11 @@ type List struct {
 
 // line is one promise on its way.
 type line struct {
-	list  *List
-	name  string
-	began time.Time
-	doing string
-	told  time.Time
+	list     *List
+	name     string
+	began    time.Time
+	doing    string
+	reported time.Time
 }
 
 func New(out *os.File) *List {
@@ -72,7 +72,7 @@ func (l *List) Close() {
 func (l *List) Start(name string) *line {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	started := &line{list: l, name: name, began: time.Now(), told: time.Now()}
+	started := &line{list: l, name: name, began: time.Now(), reported: time.Now()}
 	l.running = append(l.running, started)
 	return started
 }
@@ -133,9 +133,9 @@ func (l *List) tick() {
 			text += ": " + n.doing
 		}
 		now = append(now, text)
-		if !l.terminal && time.Since(n.told) > quiet {
+		if !l.terminal && time.Since(n.reported) > quiet {
 			fmt.Fprintf(l.out, " … %s\n", text)
-			n.told = time.Now()
+			n.reported = time.Now()
 		}
 	}
 	if !l.terminal || len(now) == 0 {

@@ -18,7 +18,7 @@ func TestTheList(t *testing.T) {
 	bad.Say("waiting for something")
 	l.tick()
 	g.Expect(out.String()).NotTo(ContainSubstring("waiting"), "a step is not talked of before it is slow")
-	bad.told = time.Now().Add(-2 * quiet)
+	bad.reported = time.Now().Add(-2 * quiet)
 	l.tick()
 	bad.End("", errors.New("gave up"))
 	g.Expect(out.String()).To(MatchRegexp(` ✓ GPUs +4 × nvidia.com/gpu allocatable +0\.0s\n … Kueue 0s: waiting for something\n ✗ Kueue +see below +0\.0s\n`))

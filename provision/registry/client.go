@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
@@ -55,34 +55,34 @@ func (c *Client) Pull(ctx context.Context, ref, digest string) (v1.Image, error)
 	if err != nil {
 		return nil, err
 	}
-	a := asked{ref, at.Context().RegistryStr()}
+	a := request{ref, at.Context().RegistryStr()}
 	var image v1.Image
-	var door http.RoundTripper
-	if err := c.persist(ctx, a, func() (err error) {
-		if door, err = c.open(ctx, at.Context()); err != nil {
+	var tripper http.RoundTripper
+	if err := c.retry(ctx, a, func() (err error) {
+		if tripper, err = c.open(ctx, at.Context()); err != nil {
 			return err
 		}
-		image, err = c.describe(ctx, door, at, a, digest)
+		image, err = c.describe(ctx, tripper, at, a, digest)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	return c.layers(ctx, door, at.Context(), a, image)
+	return c.layers(ctx, tripper, at.Context(), a, image)
 }
 
 // open does what a registry wants before it gives anything of a repository.
 func (c *Client) open(ctx context.Context, repository name.Repository) (http.RoundTripper, error) {
 	auth, err := authn.Resolve(ctx, c.keychain, repository)
 	if err != nil {
-		return nil, &told{fmt.Sprintf("the Docker configuration's credentials for %s: %v", repository.RegistryStr(), err), "docker login " + repository.RegistryStr(), err}
+		return nil, &userError{fmt.Sprintf("the Docker configuration's credentials for %s: %v", repository.RegistryStr(), err), "docker login " + repository.RegistryStr(), err}
 	}
-	return transport.NewWithContext(ctx, repository.Registry, auth, c.way(repository.Registry), []string{repository.Scope(transport.PullScope)})
+	return transport.NewWithContext(ctx, repository.Registry, auth, c.roundTripper(repository.Registry), []string{repository.Scope(transport.PullScope)})
 }
 
 // way is how a registry may be asked. The library goes on without TLS where an
 // address is private and TLS fails; here that happens only where it is asked for,
 // since credentials would go with it.
-func (c *Client) way(registry name.Registry) http.RoundTripper {
+func (c *Client) roundTripper(registry name.Registry) http.RoundTripper {
 	if c.mirrors.plain(registry.RegistryStr()) {
 		return c.web
 	}
@@ -99,24 +99,24 @@ func (o onlyTLS) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // describe fetches an image's manifest and configuration and checks them.
-func (c *Client) describe(ctx context.Context, door http.RoundTripper, at name.Reference, a asked, digest string) (v1.Image, error) {
+func (c *Client) describe(ctx context.Context, tripper http.RoundTripper, at name.Reference, a request, digest string) (v1.Image, error) {
 	// The transport is a ready one, so the library neither authenticates nor retries by itself.
-	options := []remote.Option{remote.WithContext(ctx), remote.WithTransport(door),
+	options := []remote.Option{remote.WithContext(ctx), remote.WithTransport(tripper),
 		remote.WithPlatform(v1.Platform{OS: "linux", Architecture: runtime.GOARCH})}
 	found, err := remote.Get(at, options...)
 	if err != nil {
-		return nil, a.orWrong(at, err)
+		return nil, a.orMismatch(at, err)
 	}
 	image, err := found.Image()
 	if err != nil {
-		return nil, a.orForeign(err)
+		return nil, a.orOtherPlatform(err)
 	}
 	own, err := image.Digest()
 	if err != nil {
 		return nil, err
 	}
 	if digest != "" && found.Digest.String() != digest && own.String() != digest {
-		return nil, a.wrong(digest, found.Digest.String())
+		return nil, a.mismatch(digest, found.Digest.String())
 	}
 	c.digests[a.what] = found.Digest.String()
 	config, err := image.ConfigFile()
@@ -124,7 +124,7 @@ func (c *Client) describe(ctx context.Context, door http.RoundTripper, at name.R
 		return nil, err
 	}
 	if config.Architecture != runtime.GOARCH {
-		return nil, a.orForeign(fmt.Errorf("no child with platform: it is for %s", config.Architecture))
+		return nil, a.orOtherPlatform(fmt.Errorf("no child with platform: it is for %s", config.Architecture))
 	}
 	return image, nil
 }
@@ -132,16 +132,16 @@ func (c *Client) describe(ctx context.Context, door http.RoundTripper, at name.R
 // Fetch downloads a file of at most a few megabytes.
 func (c *Client) Fetch(ctx context.Context, address string) (content []byte, err error) {
 	at := c.mirrors.download(address)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	get, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return nil, err
 	}
-	a := asked{address, request.URL.Host}
-	if err := c.identify(ctx, request); err != nil {
+	a := request{address, get.URL.Host}
+	if err := c.identify(ctx, get); err != nil {
 		return nil, err
 	}
-	err = c.persist(ctx, a, func() error {
-		answer, err := (&http.Client{Transport: c.web}).Do(request)
+	err = c.retry(ctx, a, func() error {
+		answer, err := (&http.Client{Transport: c.web}).Do(get)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (c *Client) Fetch(ctx context.Context, address string) (content []byte, err
 			return err
 		}
 		if len(content) > fetchLimit {
-			return &told{fmt.Sprintf("%s is larger than any manifest: more than %d MB", address, fetchLimit>>20), Elsewhere, nil}
+			return &userError{fmt.Sprintf("%s is larger than any manifest: more than %d MB", address, fetchLimit>>20), Elsewhere, nil}
 		}
 		return nil
 	})

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"gsb.test/jobset-e2e/fixtures/fixturestest"
-
 	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	. "github.com/onsi/gomega"
+
+	"gsb.test/jobset-e2e/fixtures/fixturestest"
 )
 
 const staging = "us-central1-docker.pkg.dev/k8s-staging-images/jobset/jobset"
@@ -23,7 +23,7 @@ const staging = "us-central1-docker.pkg.dev/k8s-staging-images/jobset/jobset"
 func TestAManagersImageCanBeNamed(t *testing.T) {
 	for _, tag := range []string{"v0.12.0", "v20260101-v0.12.0"} {
 		g := NewWithT(t)
-		s := newStand(t)
+		s := newFakeRegistry(t)
 		p := s.releases(t)
 		s.has(t, staging+":"+tag, "staged", here)
 		s.files[jobSetManifest] = deployment("jobset", staging+":"+tag)
@@ -45,7 +45,7 @@ func TestAManagersImageCanBeNamed(t *testing.T) {
 
 func TestAnotherImageOfARelease(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	p := s.releases(t)
 	const proxy = "gcr.io/kubebuilder/kube-rbac-proxy:v0.13.0"
 	s.has(t, proxy, "proxy", here)
@@ -59,7 +59,7 @@ func TestAnotherImageOfARelease(t *testing.T) {
 }
 
 // hasIndex makes the registry hold an image of two architectures by one name.
-func (s *stand) hasIndex(t *testing.T, ref string) (index, own string) {
+func (s *fakeRegistry) hasIndex(t *testing.T, ref string) (index, own string) {
 	t.Helper()
 	g := NewWithT(t)
 	image := s.has(t, ref+"-here", "here", here)
@@ -80,7 +80,7 @@ func (s *stand) hasIndex(t *testing.T, ref string) (index, own string) {
 // an image of several architectures; and machines of each find the same.
 func TestWhatWasPulledIsKnownAfterwards(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	p := s.releases(t)
 	index, own := s.hasIndex(t, busybox)
 	set, _, err := p.Pull(t.Context())
@@ -108,7 +108,7 @@ func TestWhatWasPulledIsKnownAfterwards(t *testing.T) {
 
 func TestDigestsAreNoted(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	p := s.releases(t)
 	set, _, err := p.Pull(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())

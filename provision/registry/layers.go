@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"golang.org/x/sync/errgroup"
@@ -23,7 +23,7 @@ import (
 const atOnce = 3
 
 // layers pulls an image's layers and returns the image as it lies on disk.
-func (c *Client) layers(ctx context.Context, door http.RoundTripper, from name.Repository, a asked, image v1.Image) (v1.Image, error) {
+func (c *Client) layers(ctx context.Context, tripper http.RoundTripper, from name.Repository, a request, image v1.Image) (v1.Image, error) {
 	manifest, err := image.Manifest()
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (c *Client) layers(ctx context.Context, door http.RoundTripper, from name.R
 	}
 	for _, layer := range local.sizes {
 		group.Go(func() error {
-			return c.persist(groupCtx, a, func() error { return c.layer(groupCtx, door, from, a, layer) })
+			return c.retry(groupCtx, a, func() error { return c.layer(groupCtx, tripper, from, a, layer) })
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -53,7 +53,7 @@ func (c *Client) layers(ctx context.Context, door http.RoundTripper, from name.R
 }
 
 // layer pulls one layer, going on where an earlier pull broke off.
-func (c *Client) layer(ctx context.Context, door http.RoundTripper, from name.Repository, a asked, layer v1.Descriptor) (err error) {
+func (c *Client) layer(ctx context.Context, tripper http.RoundTripper, from name.Repository, a request, layer v1.Descriptor) (err error) {
 	whole := c.pulled(layer.Digest)
 	if info, err := os.Stat(whole); err == nil && info.Size() == layer.Size {
 		// An earlier run's; it is read once more, since a disk may have lost some of it.
@@ -81,7 +81,7 @@ func (c *Client) layer(ctx context.Context, door http.RoundTripper, from name.Re
 	}
 	resumed := have > 0
 	if have < layer.Size {
-		body, from, err := c.ask(ctx, door, from, layer, have)
+		body, from, err := c.ask(ctx, tripper, from, layer, have)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (c *Client) layer(ctx context.Context, door http.RoundTripper, from name.Re
 			return err
 		}
 		if have += got; have < layer.Size {
-			return passing{fmt.Errorf("the connection ended after %d of %d bytes", have, layer.Size)}
+			return transientError{fmt.Errorf("the connection ended after %d of %d bytes", have, layer.Size)}
 		}
 	}
 	if found := "sha256:" + hex.EncodeToString(sum.Sum(nil)); found != layer.Digest.String() {
@@ -110,9 +110,9 @@ func (c *Client) layer(ctx context.Context, door http.RoundTripper, from name.Re
 			return err
 		}
 		if resumed { // what lay there may have been damaged, and what came be good
-			return passing{errors.New("what an earlier pull left of a layer was damaged")}
+			return transientError{errors.New("what an earlier pull left of a layer was damaged")}
 		}
-		return a.wrong(layer.Digest.String(), found)
+		return a.mismatch(layer.Digest.String(), found)
 	}
 	return os.Rename(half.Name(), whole)
 }
@@ -129,7 +129,7 @@ func holds(path string, digest v1.Hash) bool {
 }
 
 // ask asks for what is missing of a layer and returns it with where it begins.
-func (c *Client) ask(ctx context.Context, door http.RoundTripper, from name.Repository, layer v1.Descriptor, have int64) (io.ReadCloser, int64, error) {
+func (c *Client) ask(ctx context.Context, tripper http.RoundTripper, from name.Repository, layer v1.Descriptor, have int64) (io.ReadCloser, int64, error) {
 	address := url.URL{Scheme: from.Scheme(), Host: from.RegistryStr(), Path: "/v2/" + from.RepositoryStr() + "/blobs/" + layer.Digest.String()}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *Client) ask(ctx context.Context, door http.RoundTripper, from name.Repo
 	if have > 0 {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", have, layer.Size-1))
 	}
-	answer, err := (&http.Client{Transport: door}).Do(request)
+	answer, err := (&http.Client{Transport: tripper}).Do(request)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -153,24 +153,24 @@ func (c *Client) ask(ctx context.Context, door http.RoundTripper, from name.Repo
 }
 
 // wrong tells that what came is not what was pinned or announced.
-func (a asked) wrong(wanted, found string) error {
-	return &told{fmt.Sprintf("%s gave another %s than was wanted: %s, not %s", a.host, a.what, found, wanted),
-		somebody, nil}
+func (a request) mismatch(wanted, found string) error {
+	return &userError{fmt.Sprintf("%s gave another %s than was wanted: %s, not %s", a.host, a.what, found, wanted),
+		suspectTampering, nil}
 }
 
 // orWrong tells the library's refusal of a manifest that is not of the digest asked for.
-func (a asked) orWrong(at name.Reference, err error) error {
+func (a request) orMismatch(at name.Reference, err error) error {
 	if _, found, mismatch := strings.Cut(err.Error(), `manifest digest: "`); mismatch {
 		found, _, _ = strings.Cut(found, `"`)
-		return a.wrong(at.Identifier(), found)
+		return a.mismatch(at.Identifier(), found)
 	}
 	return err
 }
 
 // orForeign tells that an image is not for this machine.
-func (a asked) orForeign(err error) error {
+func (a request) orOtherPlatform(err error) error {
 	if strings.Contains(err.Error(), "no child with platform") {
-		return &told{fmt.Sprintf("%s has %s, but not for this machine: %v", a.host, a.what, err),
+		return &userError{fmt.Sprintf("%s has %s, but not for this machine: %v", a.host, a.what, err),
 			"name a mirror that has it whole, LAB_MIRROR, or use a machine of another architecture", err}
 	}
 	return err

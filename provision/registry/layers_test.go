@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1"
 	. "github.com/onsi/gomega"
 )
 
@@ -47,7 +47,7 @@ func cutting(times int32) (func(http.ResponseWriter, *http.Request) bool, *[]str
 
 func TestAPullGoesOnWhereTheConnectionBroke(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	s.has(t, busybox, large, here)
 	c := s.client(t)
 	var ranges *[]string
@@ -74,7 +74,7 @@ func TestALaterRunGoesOnWhereAnEarlierOneWasKilled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := newStand(t)
+			s := newFakeRegistry(t)
 			s.has(t, busybox, large, here)
 			c := s.client(t)
 			g.Expect(os.WriteFile(c.folder+"/sha256-"+layerHex+".half", []byte(left.content), 0o644)).To(Succeed())
@@ -90,7 +90,7 @@ func TestALaterRunGoesOnWhereAnEarlierOneWasKilled(t *testing.T) {
 			whole(g, image)
 			g.Expect(ranges).To(HaveExactElements(left.ranges))
 
-			s.asked = nil
+			s.requests = nil
 			image, err = c.Pull(t.Context(), busybox, "")
 			g.Expect(err).NotTo(HaveOccurred())
 			whole(g, image)
@@ -101,7 +101,7 @@ func TestALaterRunGoesOnWhereAnEarlierOneWasKilled(t *testing.T) {
 
 func TestADamagedLayerOfAnEarlierRunIsPulledAgain(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	s.has(t, busybox, large, here)
 	c := s.client(t)
 	g.Expect(os.WriteFile(c.folder+"/sha256-"+layerHex, []byte(strings.ToUpper(large)), 0o644)).To(Succeed())
@@ -112,7 +112,7 @@ func TestADamagedLayerOfAnEarlierRunIsPulledAgain(t *testing.T) {
 
 func TestARegistryThatKnowsNoRanges(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	s.has(t, busybox, large, here)
 	c := s.client(t)
 	g.Expect(os.WriteFile(c.folder+"/sha256-"+layerHex+".half", []byte(large[:100]), 0o644)).To(Succeed())
@@ -127,7 +127,7 @@ func TestARegistryThatKnowsNoRanges(t *testing.T) {
 
 func TestARegistryThatIsIllForAMoment(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	s.has(t, busybox, large, here)
 	var said strings.Builder
 	c := s.client(t)

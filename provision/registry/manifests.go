@@ -26,7 +26,7 @@ func (c *Client) manifest(ctx context.Context, r Release, digest string) (docume
 	}
 	sum = fmt.Sprintf("sha256:%x", sha256.Sum256(content))
 	if digest != "" && sum != digest {
-		return nil, nil, "", asked{r.Manifest, "what answers there"}.wrong(digest, sum)
+		return nil, nil, "", request{r.Manifest, "what answers there"}.mismatch(digest, sum)
 	}
 	objects, err := decode(content)
 	if err == nil {
@@ -36,18 +36,18 @@ func (c *Client) manifest(ctx context.Context, r Release, digest string) (docume
 		err = isOf(images, r)
 	}
 	if err == nil {
-		err = source.FitOneNode(objects)
+		err = source.ResizeForSingleNode(objects)
 	}
 	if err == nil {
 		documents, err = source.Documents(objects)
 	}
 	var other *unexpected
 	if errors.As(err, &other) {
-		return nil, nil, "", &told{fmt.Sprintf("%s: %v", r.Manifest, err),
+		return nil, nil, "", &userError{fmt.Sprintf("%s: %v", r.Manifest, err),
 			"if that is right, name it: a manager's image as images.jobset or images.kueue in the file that LAB_MIRROR names,\n   or as image in provision/registry/sources.yaml, and any other image as also there", err}
 	}
 	if err != nil {
-		return nil, nil, "", &told{fmt.Sprintf("%s is not the manifest of that release: %v", r.Manifest, err),
+		return nil, nil, "", &userError{fmt.Sprintf("%s is not the manifest of that release: %v", r.Manifest, err),
 			"a proxy or a mirror may have given a page of its own; " + Elsewhere, err}
 	}
 	return documents, images, sum, nil

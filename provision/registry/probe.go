@@ -45,12 +45,12 @@ func cause(err error) string {
 	}
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {
-		return innermost(certificate)
+		return rootCause(certificate)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Sprintf("nothing came within %s", answerTime)
 	}
-	return innermost(err)
+	return rootCause(err)
 }
 
 // Probe asks every host that a set is made from, side by side and once each, and
@@ -77,7 +77,7 @@ func (c *Client) Probe(ctx context.Context, s Sources) []Answer {
 			continue
 		}
 		add(hostOf(original), hostOf(at), func(ctx context.Context) error {
-			_, err := transport.Ping(ctx, at.Context().Registry, c.way(at.Context().Registry))
+			_, err := transport.Ping(ctx, at.Context().Registry, c.roundTripper(at.Context().Registry))
 			return err
 		})
 	}

@@ -6,17 +6,17 @@ import (
 	"strings"
 	"sync"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1"
 )
 
 // progress tells how much of what is pulled is there, and what goes wrong in passing.
 type progress struct {
-	say   func(string)
-	lock  sync.Mutex
-	total int64
-	have  map[v1.Hash]int64
-	last  string
-	told  int64
+	say      func(string)
+	lock     sync.Mutex
+	total    int64
+	have     map[v1.Hash]int64
+	last     string
+	reported int64
 }
 
 func (p *progress) expect(size int64) {
@@ -37,11 +37,11 @@ func (p *progress) got(layer v1.Hash, size int64) {
 	for _, have := range p.have {
 		sum += have
 	}
-	if sum-p.told < 1<<20 && sum > p.told {
+	if sum-p.reported < 1<<20 && sum > p.reported {
 		return
 	}
-	p.told = sum
-	p.tell(sum)
+	p.reported = sum
+	p.report(sum)
 }
 
 // note tells what went wrong; it stays to be seen until something else does.
@@ -49,10 +49,10 @@ func (p *progress) note(text string) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.last = text
-	p.tell(p.told)
+	p.report(p.reported)
 }
 
-func (p *progress) tell(sum int64) {
+func (p *progress) report(sum int64) {
 	said := fmt.Sprintf("pulling: %d of %d MB", sum/1e6, p.total/1e6)
 	if p.last != "" {
 		said += "; " + p.last

@@ -13,12 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"gsb.test/jobset-e2e/fixtures/fixturestest"
-
-	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	. "github.com/onsi/gomega"
 
+	"gsb.test/jobset-e2e/fixtures/fixturestest"
 	"gsb.test/jobset-e2e/provision/images"
 	"gsb.test/jobset-e2e/provision/source"
 )
@@ -51,7 +50,7 @@ const (
 )
 
 // releases makes a stand hold everything a set is made from, and returns what pulls it.
-func (s *stand) releases(t *testing.T) Puller {
+func (s *fakeRegistry) releases(t *testing.T) Puller {
 	t.Helper()
 	g := NewWithT(t)
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
@@ -74,7 +73,7 @@ func (s *stand) releases(t *testing.T) Puller {
 
 func TestAWholeSet(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	p := s.releases(t)
 	_, found, err := p.Cached(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
@@ -153,7 +152,7 @@ func TestManifestsThatAreNone(t *testing.T) {
 	} {
 		t.Run(bad.name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := newStand(t)
+			s := newFakeRegistry(t)
 			p := s.releases(t)
 			s.files[jobSetManifest] = bad.content
 			_, _, err := p.Pull(t.Context())
@@ -167,7 +166,7 @@ func TestManifestsThatAreNone(t *testing.T) {
 
 func TestAManifestThatIsNotTheKnownOne(t *testing.T) {
 	g := NewWithT(t)
-	p := newStand(t).releases(t)
+	p := newFakeRegistry(t).releases(t)
 	p.Sources.Digest = map[string]string{p.Sources.JobSet.Manifest: "sha256:" + strings.Repeat("0", 64)}
 	_, _, err := p.Pull(t.Context())
 	g.Expect(err).To(MatchError(And(ContainSubstring("gave another"), ContainSubstring("not sha256:0000"))))
@@ -175,7 +174,7 @@ func TestAManifestThatIsNotTheKnownOne(t *testing.T) {
 
 func TestCredentialsAreTheDockerConfigurations(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	p := s.releases(t)
 	s.spoil = func(w http.ResponseWriter, r *http.Request) bool {
 		if user, password, ok := r.BasicAuth(); ok && user == "me" && password == "secret" {
@@ -196,7 +195,7 @@ func TestCredentialsAreTheDockerConfigurations(t *testing.T) {
 
 func TestWhoAnswers(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	p := s.releases(t)
 	g.Expect(p.Client().Probe(t.Context(), p.Sources)).To(HaveExactElements(
 		HaveField("Err", BeNil()), HaveField("Err", BeNil()), HaveField("Err", BeNil())))

@@ -43,7 +43,7 @@ func render(name, moduleDir, image string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := FitOneNode(objects); err != nil {
+	if err := ResizeForSingleNode(objects); err != nil {
 		return nil, fmt.Errorf("the manifests of sigs.k8s.io/%s: %w", name, err)
 	}
 	return Documents(objects)
@@ -178,7 +178,7 @@ var leastCPU = resource.MustParse("100m")
 //
 // Leader election stays on: the first manager gets the lease at once, and a
 // second one, during a rolling update, must not work beside it.
-func FitOneNode(objects []*unstructured.Unstructured) error {
+func ResizeForSingleNode(objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		if object.GetKind() != "Deployment" {
 			continue

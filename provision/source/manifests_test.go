@@ -178,7 +178,7 @@ metadata: {name: any, namespace: some}
 spec: {ports: [{port: 1}]}
 `))
 	service := objects[1].DeepCopy()
-	if err := FitOneNode(objects); err != nil {
+	if err := ResizeForSingleNode(objects); err != nil {
 		t.Fatal(err)
 	}
 	var deployment appsv1.Deployment

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
@@ -35,7 +35,7 @@ type Release struct {
 const RefName = "org.opencontainers.image.ref.name"
 
 // Release returns the release of this checkout, building what is not cached yet.
-func (b Builder) Release(ctx context.Context) (Release, []Spent, error) {
+func (b Builder) Release(ctx context.Context) (Release, []BuildTime, error) {
 	p, err := b.plan()
 	if err != nil {
 		return Release{}, nil, err

@@ -31,7 +31,7 @@ type Builder struct {
 }
 
 // Spent is what a part took to build; nothing was spent on a part that was cached.
-type Spent struct {
+type BuildTime struct {
 	Part string
 	Took time.Duration
 }
@@ -79,7 +79,7 @@ func (b Builder) FinishedKey(ctx context.Context) (images.Key, error) {
 const nodeEntry = "node"
 
 // Build returns the image set of this checkout, building what is not cached yet.
-func (b Builder) Build(ctx context.Context) (images.Set, []Spent, error) {
+func (b Builder) Build(ctx context.Context) (images.Set, []BuildTime, error) {
 	if set, found, err := b.Cached(ctx); found || err != nil {
 		return set, nil, err
 	}
@@ -92,7 +92,7 @@ func (b Builder) Build(ctx context.Context) (images.Set, []Spent, error) {
 }
 
 // assemble returns an entry made of the node's parts, building what is not cached.
-func (b Builder) assemble(ctx context.Context, entry string, fill func(*node, context.Context, string) error) (string, []Spent, error) {
+func (b Builder) assemble(ctx context.Context, entry string, fill func(*node, context.Context, string) error) (string, []BuildTime, error) {
 	p, err := b.plan()
 	if err != nil {
 		return "", nil, err
@@ -104,28 +104,28 @@ func (b Builder) assemble(ctx context.Context, entry string, fill func(*node, co
 	if dir, whole := b.Cache.Find(ctx, entry, p.whole(compiler)); whole {
 		return dir, nil, nil
 	}
-	board := &board{say: b.Say, parts: map[string]string{}}
+	board := &screen{say: b.Say, parts: map[string]string{}}
 	n, spent, err := b.parts(ctx, p, compiler, board)
 	if err != nil {
 		return "", spent, err
 	}
-	dir, took, err := b.Cache.Entry(ctx, entry, p.whole(compiler), func(s string) { board.put("node", s) }, func(ctx context.Context, dir string) error {
-		board.put("node", "putting the node image together")
+	dir, took, err := b.Cache.Entry(ctx, entry, p.whole(compiler), func(s string) { board.show("node", s) }, func(ctx context.Context, dir string) error {
+		board.show("node", "putting the node image together")
 		return fill(n, ctx, dir)
 	})
 	if took > 0 {
-		spent = append(spent, Spent{"node image", took})
+		spent = append(spent, BuildTime{"node image", took})
 	}
 	return dir, spent, err
 }
 
 // parts builds side by side what the node image is put together from.
-func (b Builder) parts(ctx context.Context, p plan, compiler string, board *board) (*node, []Spent, error) {
+func (b Builder) parts(ctx context.Context, p plan, compiler string, board *screen) (*node, []BuildTime, error) {
 	fill := map[string]func(context.Context, string) error{
-		"programs": p.buildPrograms(func(s string) { board.put("programs", s) }),
+		"programs": p.buildPrograms(func(s string) { board.show("programs", s) }),
 		"fake-gpu": b.buildFakeGPU,
 		"debian": func(ctx context.Context, dir string) error {
-			board.put("debian", "installing the Debian root")
+			board.show("debian", "installing the Debian root")
 			root := filepath.Join(dir, "root.tar")
 			if err := debian(ctx, nodeOptions, nodePackages, root); err != nil {
 				return err
@@ -141,18 +141,18 @@ func (b Builder) parts(ctx context.Context, p plan, compiler string, board *boar
 		return nil, nil, err
 	}
 	var lock sync.Mutex
-	var spent []Spent
+	var spent []BuildTime
 	dirs := map[string]string{}
 	group, groupCtx := errgroup.WithContext(ctx)
 	for name := range keys {
 		group.Go(func() error {
-			dir, took, err := b.Cache.Entry(groupCtx, name, keys[name], func(s string) { board.put(name, s) }, fill[name], partFiles[name]...)
-			board.put(name, "")
+			dir, took, err := b.Cache.Entry(groupCtx, name, keys[name], func(s string) { board.show(name, s) }, fill[name], partFiles[name]...)
+			board.show(name, "")
 			lock.Lock()
 			defer lock.Unlock()
 			dirs[name] = dir
 			if took > 0 {
-				spent = append(spent, Spent{name, took})
+				spent = append(spent, BuildTime{name, took})
 			}
 			return err
 		})
@@ -210,13 +210,13 @@ func (b Builder) prepare(ctx context.Context, keys map[string]images.Key) error 
 }
 
 // board joins what the parts being built have to say into one line.
-type board struct {
+type screen struct {
 	lock  sync.Mutex
 	parts map[string]string
 	say   func(string)
 }
 
-func (b *board) put(part, text string) {
+func (b *screen) show(part, text string) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	b.parts[part] = text

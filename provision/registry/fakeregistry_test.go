@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
@@ -28,23 +28,23 @@ import (
 
 // stand is a real registry and download site on the loopback address, as a mirror
 // of every host, whose answers a test can spoil.
-type stand struct {
+type fakeRegistry struct {
 	*httptest.Server
 	files map[string]string
 	// spoil answers a request itself and returns true, or leaves it be.
 	spoil func(w http.ResponseWriter, r *http.Request) bool
 
-	lock  sync.Mutex
-	asked []*http.Request
+	lock     sync.Mutex
+	requests []*http.Request
 }
 
-func newStand(t *testing.T) *stand {
+func newFakeRegistry(t *testing.T) *fakeRegistry {
 	t.Helper()
-	s := &stand{files: map[string]string{}}
+	s := &fakeRegistry{files: map[string]string{}}
 	images := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.lock.Lock()
-		s.asked = append(s.asked, r)
+		s.requests = append(s.requests, r)
 		s.lock.Unlock()
 		if s.spoil != nil && s.spoil(w, r) {
 			return
@@ -60,10 +60,10 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-func (s *stand) host() string { return strings.TrimPrefix(s.URL, "http://") }
+func (s *fakeRegistry) host() string { return strings.TrimPrefix(s.URL, "http://") }
 
 // has makes the registry hold an image, and returns the image.
-func (s *stand) has(t *testing.T, ref, content, architecture string) v1.Image {
+func (s *fakeRegistry) has(t *testing.T, ref, content, architecture string) v1.Image {
 	t.Helper()
 	g := NewWithT(t)
 	image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{OS: "linux", Architecture: architecture, RootFS: v1.RootFS{Type: "layers"}})
@@ -77,7 +77,7 @@ func (s *stand) has(t *testing.T, ref, content, architecture string) v1.Image {
 }
 
 // client asks the stand for everything, and does not wait long between tries.
-func (s *stand) client(t *testing.T) *Client {
+func (s *fakeRegistry) client(t *testing.T) *Client {
 	t.Helper()
 	t.Setenv("DOCKER_CONFIG", t.TempDir()) // the credentials of whoever runs the test are not the test's
 	return quick(NewClient(Mirrors{Mirror: s.URL}, t.TempDir(), func(string) {}))
@@ -89,10 +89,10 @@ func quick(c *Client) *Client {
 }
 
 // count is how many requests for such a path there were.
-func (s *stand) count(part string) (n int) {
+func (s *fakeRegistry) count(part string) (n int) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	for _, r := range s.asked {
+	for _, r := range s.requests {
 		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, part) {
 			n++
 		}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1"
 	. "github.com/onsi/gomega"
 
 	"gsb.test/jobset-e2e/provision/images"
@@ -56,11 +56,11 @@ func TestWhatIsToldOfAPullThatFails(t *testing.T) {
 	} {
 		t.Run(trouble.name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := newStand(t)
+			s := newFakeRegistry(t)
 			s.has(t, busybox, large, here)
 			s.has(t, "docker.io/library/foreign:1", large, "s390x")
 			c := s.client(t)
-			s.asked, s.spoil = nil, trouble.spoil
+			s.requests, s.spoil = nil, trouble.spoil
 			_, err := c.Pull(t.Context(), trouble.ref, trouble.digest)
 			g.Expect(err).To(HaveOccurred())
 			fmt.Fprintf(&told, "== %s\n%s\n\n", trouble.name, strings.ReplaceAll(err.Error(), s.host(), "MIRROR"))
@@ -81,7 +81,7 @@ var layerHex = func() string {
 
 func TestAnotherManifestThanTheDigestAskedFor(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	wanted, err := s.has(t, "docker.io/library/wanted:1", "wanted", here).Digest()
 	g.Expect(err).NotTo(HaveOccurred())
 	other, err := s.has(t, "docker.io/library/wanted:2", "other", here).RawManifest()
@@ -110,7 +110,7 @@ func TestHostsThatCannotBeAsked(t *testing.T) {
 		}
 		fmt.Fprintf(&told, "== %s\n%s\n\n", title, strings.ReplaceAll(err.Error(), address, "MIRROR"))
 	}
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	c := s.client(t)
 	c.web.DialContext = func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "mirror.example", IsNotFound: true}}
@@ -127,7 +127,7 @@ func TestHostsThatCannotBeAsked(t *testing.T) {
 	ask("a certificate of somebody else", strings.TrimPrefix(secret.URL, "https://"), c)
 
 	for title, code := range map[string]int{"a download that is not there": 404, "a download that is denied": 403, "a download site that is ill": 502} {
-		s := newStand(t)
+		s := newFakeRegistry(t)
 		s.spoil = answering("/", code)
 		var one strings.Builder
 		_, err := s.client(t).Fetch(t.Context(), "https://github.com/x/y.yaml")
@@ -143,7 +143,7 @@ func TestHostsThatCannotBeAsked(t *testing.T) {
 // A full disk, without filling one: whatever is written to /dev/full does not fit.
 func TestAFullDisk(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	s.has(t, busybox, large, here)
 	cache := images.Cache{Dir: t.TempDir()}
 	_, _, err := cache.Entry(t.Context(), "registry", images.KeyOf("x"), func(string) {}, func(ctx context.Context, dir string) error {
@@ -158,7 +158,7 @@ func TestAFullDisk(t *testing.T) {
 
 func TestAnInterruptEndsThePauseBetweenTries(t *testing.T) {
 	g := NewWithT(t)
-	s := newStand(t)
+	s := newFakeRegistry(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	s.spoil = func(w http.ResponseWriter, r *http.Request) bool {
 		interrupt()

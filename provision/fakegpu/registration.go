@@ -12,7 +12,7 @@ import (
 // (its runClient, when an earlier stream of the same resource ends late,
 // disconnects whichever client has that name by then:
 // k8s.io/kubernetes v1.36.3, pkg/kubelet/cm/devicemanager/plugin/v1beta1).
-type tie struct {
+type registration struct {
 	mu       sync.Mutex
 	accepted bool
 	opened   bool // a stream was opened since the last reset
@@ -21,12 +21,12 @@ type tie struct {
 	changed  chan struct{} // holds one token: something changed, look again
 }
 
-func newTie() *tie {
-	return &tie{cause: errors.New("not tried yet"), changed: make(chan struct{}, 1)}
+func newRegistration() *registration {
+	return &registration{cause: errors.New("not tried yet"), changed: make(chan struct{}, 1)}
 }
 
 // state returns nil while the bond holds, else why it does not.
-func (t *tie) state() error {
+func (t *registration) state() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.accepted && t.open > 0 {
@@ -36,29 +36,29 @@ func (t *tie) state() error {
 }
 
 // ended reports whether kubelet had opened a stream and none is left.
-func (t *tie) ended() bool {
+func (t *registration) ended() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.opened && t.open == 0
 }
 
-func (t *tie) accept() {
+func (t *registration) accept() {
 	t.update(func() {
 		t.accepted = true
 		t.cause = errors.New("kubelet accepted the registration but keeps no list of the devices open")
 	})
 }
 
-func (t *tie) streamOpened() { t.update(func() { t.opened = true; t.open++ }) }
+func (t *registration) streamOpened() { t.update(func() { t.opened = true; t.open++ }) }
 
-func (t *tie) streamClosed() { t.update(func() { t.open-- }) }
+func (t *registration) streamClosed() { t.update(func() { t.open-- }) }
 
 // lose forgets the bond and keeps why it was lost. All streams must have ended.
-func (t *tie) lose(cause error) {
+func (t *registration) lose(cause error) {
 	t.update(func() { t.accepted, t.opened, t.cause = false, false, cause })
 }
 
-func (t *tie) update(change func()) {
+func (t *registration) update(change func()) {
 	t.mu.Lock()
 	change()
 	t.mu.Unlock()

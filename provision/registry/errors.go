@@ -20,29 +20,29 @@ const Elsewhere = "pull through a mirror: LAB_MIRROR=http://host:port; or build 
 	"   or bring the images from a machine that has them: make images-save, make images-load"
 
 // somebody is the mend where bytes are not what they should be.
-const somebody = "somebody changed it, there or on the way; do not use it before you know who"
+const suspectTampering = "somebody changed it, there or on the way; do not use it before you know who"
 
 // asked is one thing asked for: what, by its own name, and where.
-type asked struct{ what, host string }
+type request struct{ what, host string }
 
 // told is an error with its cause in one sentence and its mend.
-type told struct {
-	because, mend string
-	cause         error
+type userError struct {
+	reason, fix string
+	cause       error
 }
 
-func (t *told) Error() string {
-	if t.mend == "" {
-		return t.because
+func (t *userError) Error() string {
+	if t.fix == "" {
+		return t.reason
 	}
-	return t.because + "\n   " + t.mend
+	return t.reason + "\n   " + t.fix
 }
-func (t *told) Unwrap() error { return t.cause }
+func (t *userError) Unwrap() error { return t.cause }
 
 // passing is an error that may pass by itself.
-type passing struct{ error }
+type transientError struct{ error }
 
-func (p passing) Unwrap() error { return p.error }
+func (p transientError) Unwrap() error { return p.error }
 
 // status is an answer that is not what was asked for.
 type status int
@@ -51,16 +51,16 @@ func (s status) Error() string { return fmt.Sprintf("%d %s", int(s), http.Status
 
 // judge sorts an error: passing ones may be tried again, all others are told with
 // their cause and mend at once, since no waiting cures them.
-func (a asked) judge(err error) error {
-	var already *told
-	var again passing
+func (a request) classify(err error) error {
+	var already *userError
+	var again transientError
 	switch {
 	case err == nil || errors.As(err, &already) || errors.As(err, &again) || errors.Is(err, context.Canceled):
 		return err
 	case images.NoSpace(err):
 		return err // the cache says which disk
 	case strings.Contains(err.Error(), "error verifying sha256 checksum"): // the library has no type for it
-		return &told{fmt.Sprintf("%s gave something else for %s than its digest says: %v", a.host, a.what, innermost(err)), somebody, err}
+		return &userError{fmt.Sprintf("%s gave something else for %s than its digest says: %v", a.host, a.what, rootCause(err)), suspectTampering, err}
 	}
 	var refused *transport.Error
 	var code status
@@ -73,27 +73,27 @@ func (a asked) judge(err error) error {
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case code == http.StatusNotFound:
-		return &told{fmt.Sprintf("%s has no %s (%s)", a.host, a.what, code),
+		return &userError{fmt.Sprintf("%s has no %s (%s)", a.host, a.what, code),
 			"the version may be wrong: fixtures/lab/versions.yaml, provision/registry/sources.yaml; a mirror must hold it below its original host's name", err}
 	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusProxyAuthRequired:
-		return &told{fmt.Sprintf("%s does not give %s to us (%s)", a.host, a.what, code), "log in: docker login " + a.host + "; or " + Elsewhere, err}
+		return &userError{fmt.Sprintf("%s does not give %s to us (%s)", a.host, a.what, code), "log in: docker login " + a.host + "; or " + Elsewhere, err}
 	case code == http.StatusTooManyRequests:
-		return &told{fmt.Sprintf("%s has given too much to this address already, and no %s now (%s)", a.host, a.what, code),
+		return &userError{fmt.Sprintf("%s has given too much to this address already, and no %s now (%s)", a.host, a.what, code),
 			"log in, which raises the limit: docker login " + a.host + "; or " + Elsewhere, err}
 	case code >= http.StatusInternalServerError || code == http.StatusRequestTimeout:
-		return passing{fmt.Errorf("%s answered %w", a.host, code)}
+		return transientError{fmt.Errorf("%s answered %w", a.host, code)}
 	case code != 0:
-		return &told{fmt.Sprintf("%s answered %s, asked for %s", a.host, code, a.what), Elsewhere, err}
+		return &userError{fmt.Sprintf("%s answered %s, asked for %s", a.host, code, a.what), Elsewhere, err}
 	case errors.As(err, &certificate):
-		return &told{fmt.Sprintf("what answers for %s has not its certificate: %s", a.host, innermost(certificate)), "a proxy may stand between; " + Elsewhere, err}
+		return &userError{fmt.Sprintf("what answers for %s has not its certificate: %s", a.host, rootCause(certificate)), "a proxy may stand between; " + Elsewhere, err}
 	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return &told{fmt.Sprintf("the name %s is not known here: %s", a.host, innermost(err)), "is there a network? If not: " + Elsewhere, err}
+		return &userError{fmt.Sprintf("the name %s is not known here: %s", a.host, rootCause(err)), "is there a network? If not: " + Elsewhere, err}
 	}
-	return passing{err}
+	return transientError{err}
 }
 
 // innermost is the last of an error's own words: those before it repeat the address.
-func innermost(err error) string {
+func rootCause(err error) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
 	}
@@ -102,11 +102,11 @@ func innermost(err error) string {
 
 // persist does something until it succeeds, fails for good, or has failed in
 // passing so often that it is told.
-func (c *Client) persist(ctx context.Context, a asked, do func() error) error {
+func (c *Client) retry(ctx context.Context, a request, do func() error) error {
 	began := time.Now()
 	for try := 1; ; try++ {
-		err := a.judge(do())
-		var again passing
+		err := a.classify(do())
+		var again transientError
 		if !errors.As(err, &again) {
 			return err
 		}
@@ -114,11 +114,11 @@ func (c *Client) persist(ctx context.Context, a asked, do func() error) error {
 			return ctx.Err()
 		}
 		if try == tries {
-			return &told{fmt.Sprintf("%s could not be had from %s: tried %d times in %s; the last time: %v",
-				a.what, a.host, try, time.Since(began).Round(time.Second), innermost(again.error)),
+			return &userError{fmt.Sprintf("%s could not be had from %s: tried %d times in %s; the last time: %v",
+				a.what, a.host, try, time.Since(began).Round(time.Second), rootCause(again.error)),
 				"run it again, what was pulled is kept; if it stays so, " + Elsewhere, err}
 		}
-		c.progress.note(fmt.Sprintf("%s: %s; trying again", a.what, innermost(again.error)))
+		c.progress.note(fmt.Sprintf("%s: %s; trying again", a.what, rootCause(again.error)))
 		pause := time.NewTimer(c.pause << (try - 1))
 		select {
 		case <-ctx.Done():

@@ -9,7 +9,7 @@ import (
 
 func TestTheTieNeedsBothAcceptanceAndAStream(t *testing.T) {
 	g := NewWithT(t)
-	tie := newTie()
+	tie := newRegistration()
 	g.Expect(tie.state()).To(MatchError("not tried yet"))
 
 	tie.streamOpened() // somebody lists the devices, but nobody accepted them
