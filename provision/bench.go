@@ -12,9 +12,9 @@ import (
 	"gsb.test/jobset-e2e/provision/progress"
 )
 
-// Bench makes the lab twice under a name of its own, first the plain way, then
-// ours, from the same images and with the same kind configuration, and prints
-// how long each took from the start of kind's create to active queues.
+// Bench makes a lab twice under a name of its own, the plain way and ours, from the
+// same images and with the same kind configuration. It prints how long each took from
+// the start of kind to active queues.
 func Bench(ctx context.Context, l *labs.Lab) error {
 	l = &labs.Lab{Name: l.Name + "-bench", Checkout: l.Checkout, Folder: l.Folder, Pins: l.Pins}
 	release, err := l.Lock()
@@ -42,7 +42,7 @@ func Bench(ctx context.Context, l *labs.Lab) error {
 	return nil
 }
 
-// timed makes the lab one way and removes it; only what comes after the images counts.
+// timed makes the lab one way and removes it. The images are not timed.
 func timed(ctx context.Context, l *labs.Lab, name string, rest func(*bringUp) []step) (took time.Duration, err error) {
 	fmt.Printf("\n%s:\n", name)
 	told := progress.New(os.Stdout)
@@ -64,7 +64,7 @@ func timed(ctx context.Context, l *labs.Lab, name string, rest func(*bringUp) []
 	return time.Since(began), err
 }
 
-// plainly is what the projects' installation pages say: apply, then wait.
+// plainly installs as the installation pages say: apply, then wait.
 func (m *bringUp) plainly() []step {
 	controllers := func(ctx context.Context, say func(string)) (string, error) {
 		say("waiting for both rollouts and webhooks")

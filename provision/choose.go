@@ -9,9 +9,9 @@ import (
 	"gsb.test/jobset-e2e/provision/labs"
 )
 
-// chooseEngine returns the engine in which this lab stands; for a lab that does not
-// stand, what findEngine finds. So a lab is found again although another engine
-// works today. folder is as for findEngine.
+// chooseEngine returns the engine that holds this lab; for a lab that does not exist,
+// the one that engine.Find finds. So a lab is found again even if Find would choose
+// another engine today. folder is as for engine.Find.
 func chooseEngine(ctx context.Context, l *labs.Lab, folder string) (engine.Engine, error) {
 	stood, _ := labs.ReadRecord(l.RecordFile())
 	wanted := os.Getenv("LAB_ENGINE")

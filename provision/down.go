@@ -17,7 +17,7 @@ import (
 	"gsb.test/jobset-e2e/provision/progress"
 )
 
-// afterFailure keeps what the node knew, and removes it unless it is to be kept.
+// afterFailure saves the node's logs and removes the cluster, unless it is to be kept.
 func afterFailure(ctx context.Context, l *labs.Lab, m *bringUp, failure error) error {
 	if m.kind == nil { // no cluster of ours was begun
 		return failure
@@ -40,7 +40,7 @@ func afterFailure(ctx context.Context, l *labs.Lab, m *bringUp, failure error) e
 	return errors.Join(failure, err)
 }
 
-// nodeLogs keeps what the node knew and says where it lies.
+// nodeLogs saves the node's logs and returns where they are.
 func nodeLogs(ctx context.Context, l *labs.Lab, k *kindcluster.Cluster) string {
 	found, err := poll.Within(ctx, kindcluster.GatheringLogs, func() (kindcluster.Survey, error) { return k.Survey(ctx) })
 	if err != nil || len(found.Containers) == 0 || found.Foreign != nil {
@@ -58,7 +58,7 @@ func nodeLogs(ctx context.Context, l *labs.Lab, k *kindcluster.Cluster) string {
 	return "the node's logs are in " + folder
 }
 
-// Down removes the lab and all that was made for it, however much of it there is.
+// Down removes the lab and everything that was made for it, complete or not.
 func Down(ctx context.Context, l *labs.Lab) error {
 	release, err := l.Lock()
 	if err != nil {
@@ -71,7 +71,7 @@ func Down(ctx context.Context, l *labs.Lab) error {
 	return down(ctx, l)
 }
 
-// down goes on to its end once it has begun to remove: half a lab helps nobody.
+// down does not stop once it has begun to remove: half a lab is of no use.
 func down(ctx context.Context, l *labs.Lab) error {
 	told := progress.New(os.Stdout)
 	defer told.Close()
@@ -88,8 +88,8 @@ func down(ctx context.Context, l *labs.Lab) error {
 	return err
 }
 
-// remove removes what is ours of the lab. What has its name and is not ours stays,
-// and is the error when all else is gone.
+// remove removes what is ours of the lab. An object of the lab's name that is not ours
+// is left and becomes the error, after everything else is gone.
 func remove(ctx context.Context, l *labs.Lab, e engine.Engine) (err error) {
 	var refused *kindcluster.Foreign
 	defer func() {
@@ -107,7 +107,7 @@ func remove(ctx context.Context, l *labs.Lab, e engine.Engine) (err error) {
 		return err
 	}
 	l.Unfinished.Begin(l.Name, "removed")
-	// An engine that is asked while it still works on the container may refuse once.
+	// An engine that is still working on the container may refuse once.
 	if err := poll.For(ctx, "the engine to remove the cluster", func(ctx context.Context) error {
 		if err := k.Destroy(ctx); err != nil && !errors.As(err, &refused) {
 			return poll.Pendingf("%v", err)
@@ -121,14 +121,15 @@ func remove(ctx context.Context, l *labs.Lab, e engine.Engine) (err error) {
 	}
 	l.Unfinished.Finish()
 	if labs, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json")); err == nil && len(labs) == 0 && e.Name == "podman" {
-		// Podman mounts its storage on itself and leaves it so. Where another run
-		// uses it this fails, and that run does it.
+		// Podman leaves its storage mounted on itself. While another run uses it, this fails
+		// and that run unmounts it.
 		_ = unix.Unmount(filepath.Join(l.PodmanFolder(), "storage", "overlay"), 0)
 	}
 	return nil
 }
 
-// refuseInUse is the same for a lab of which only the kubeconfig is known.
+// refuseInUse is an error while a run uses the lab, of which only the kubeconfig is
+// known.
 func refuseInUse(ctx context.Context, l *labs.Lab) error {
 	if !labs.Exists(l.Kubeconfig()) {
 		return nil

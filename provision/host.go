@@ -17,18 +17,17 @@ import (
 	"gsb.test/jobset-e2e/provision/source"
 )
 
-// finding is one thing looked at on this machine.
+// finding is one result of the examination of this machine.
 type finding struct {
 	name string
-	// said is what was found; mend is what to type or change where that is not
-	// good enough, empty where it is.
+	// found is what there is; fix is what to type or change, empty if it is good enough.
 	found, fix string
-	// fatal tells that no lab can be made until it is mended.
+	// fatal: no lab can be made until it is fixed.
 	fatal bool
 }
 
-// Doctor prints what this machine can and cannot do, each with its mend, and
-// fails if a lab cannot be made here. It changes nothing.
+// Doctor prints what this machine can and cannot do, each with its fix, and fails if
+// no lab can be made here. It changes nothing.
 func Doctor(ctx context.Context, l *labs.Lab) error {
 	findings := examine(ctx, l)
 	fatal := 0
@@ -76,8 +75,8 @@ func findImages(ctx context.Context, l *labs.Lab) finding {
 	return finding{name: "images", found: state.Found, fix: state.Fix, fatal: state.Fatal}
 }
 
-// findEngine tries the engines in a folder that is gone afterwards, beside the one
-// of the labs: the doctor changes nothing.
+// findEngine tries the engines in a temporary folder next to the one of the labs: the
+// doctor changes nothing.
 func findEngine(ctx context.Context, l *labs.Lab) finding {
 	beside := filepath.Dir(l.Folder)
 	for ; !labs.Exists(beside); beside = filepath.Dir(beside) {
@@ -149,7 +148,7 @@ func findDisk(l *labs.Lab) finding {
 	if err != nil {
 		return finding{name: "disk", found: err.Error(), fatal: true}
 	}
-	// What building takes is looked at when it comes to that.
+	// The space for building is checked when something is built.
 	f := finding{name: "disk", found: fmt.Sprintf("%d GiB free in %s, %d needed", free>>30, l.Folder, uint64(imageset.SpaceToRun)>>30)}
 	if err := imageset.RequireSpace(l.Folder, imageset.SpaceToRun); err != nil {
 		f.fatal, f.fix = true, imageset.SpaceFix
@@ -171,7 +170,7 @@ func findMemory() finding {
 	return f
 }
 
-// findLeftovers names labs whose checkout is gone or whose run died.
+// findLeftovers names labs that exist, those whose checkout is gone included.
 func findLeftovers(l *labs.Lab) finding {
 	records, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json"))
 	if err != nil || len(records) == 0 {
@@ -191,8 +190,8 @@ func findLeftovers(l *labs.Lab) finding {
 	return finding{name: "labs", found: strings.Join(names, ", "), fix: "to remove: " + strings.Join(mends, "\n")}
 }
 
-// prepareHost installs what is missing where it may, refuses a machine on which
-// no lab can be made, and returns the engine.
+// prepareHost installs missing packages where it may and returns the engine. It
+// refuses a machine on which no lab can be made.
 func prepareHost(ctx context.Context, sets *imageset.Resolver, say func(string)) (engine.Engine, string, error) {
 	l := sets.Lab
 	if err := sets.RefuseToBuild(ctx); err != nil {
@@ -213,7 +212,7 @@ func prepareHost(ctx context.Context, sets *imageset.Resolver, say func(string))
 	if err != nil {
 		return engine.Engine{}, "", err
 	}
-	// Docker makes it where its daemon runs, which may be a virtual machine.
+	// Docker creates it where its daemon runs, which may be a virtual machine.
 	if e.Name == "podman" && !labs.Exists(modules) {
 		if err := os.Mkdir(modules, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return engine.Engine{}, "", fmt.Errorf("making %s, which kind mounts into its node: %w", modules, err)
@@ -230,9 +229,8 @@ func prepareHost(ctx context.Context, sets *imageset.Resolver, say func(string))
 	return e, said, nil
 }
 
-// sharedWithDocker is an error where Docker's virtual machine does not see a folder
-// of which the node mounts files: elsewhere than on Linux that is sure for what lies
-// below the user's home only.
+// sharedWithDocker is an error where Docker's virtual machine may not see a folder
+// from which the node mounts files. Outside Linux it surely sees only the user's home.
 func sharedWithDocker(system, home, folder string) error {
 	if system == "linux" || folder == home || strings.HasPrefix(folder, home+string(filepath.Separator)) {
 		return nil

@@ -15,16 +15,16 @@ import (
 	"gsb.test/jobset-e2e/provision/labs"
 )
 
-// interrupted is the exit status after an interrupt, as a shell's is.
+// interrupted is the exit status after an interrupt, as in a shell.
 const interrupted = 130
 
-// Main is the whole of a program's main: it runs, tells an error in the program's
-// name, and ends with the exit status: that of a command which it ran and which
-// failed, 130 after an interrupt, else 1. A first signal lets what is running clean
-// up; a second one ends at once, and says what is left.
+// Main is a program's main function: it runs, prints an error with the program's name,
+// and exits with the status of a failed command that it ran, 130 after an interrupt,
+// else 1. A first signal cancels the context, so that the run can clean up; a second
+// one exits at once and prints what is left.
 func Main(program string, run func(context.Context, *labs.Unfinished) error) {
-	// A reader who goes away, as head does, ends neither the work nor the cleanup
-	// after it. Notify and not Ignore, so that what is run here dies of it as ever.
+	// A closed output pipe, as after head, ends neither the work nor its cleanup. Notify,
+	// not Ignore, so that child processes still die of SIGPIPE.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	unfinished := &labs.Unfinished{}
 	ctx, end := context.WithCancel(context.Background())
@@ -39,8 +39,8 @@ func Main(program string, run func(context.Context, *labs.Unfinished) error) {
 	os.Exit(report(os.Stderr, program, err, ctx.Err() != nil))
 }
 
-// heeded are the signals that end a program orderly. Who started it with SIGHUP
-// ignored, as nohup does, wants it to go on without its terminal.
+// handledSignals are the signals that end a program in order. A parent that ignores
+// SIGHUP, as nohup does, wants the program to survive its terminal.
 func handledSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -49,11 +49,11 @@ func handledSignals() []os.Signal {
 	return signals
 }
 
-// sameInterrupt is how long after a first signal further ones belong to it: timeout
-// and make both pass on the one that they get to all of their process group.
+// sameInterrupt is how long after a first signal further ones count as the same:
+// timeout and make forward the signal that their whole process group received.
 const sameInterrupt = time.Second
 
-// awaitSecond ends the work at the first signal, and returns at the second.
+// awaitSecondSignal ends the work at the first signal and returns at the second.
 func awaitSecondSignal(signals <-chan os.Signal, end func()) {
 	got, first := <-signals, time.Now()
 	fmt.Fprintf(os.Stderr, "\nInterrupted (%s): ending. Once more ends at once, without cleaning up.\n", got)
@@ -65,7 +65,8 @@ func awaitSecondSignal(signals <-chan os.Signal, end func()) {
 	}
 }
 
-// report says how a run ended where it has not said so itself, and returns the exit status.
+// report prints how a run ended, unless it has printed that itself, and returns the
+// exit status.
 func report(out io.Writer, program string, err error, wasInterrupted bool) int {
 	var ended *CommandError
 	var stands *keptError
@@ -76,7 +77,7 @@ func report(out io.Writer, program string, err error, wasInterrupted bool) int {
 		fmt.Fprintf(out, "\n%s: %v\n", program, err)
 		return 1
 	case errors.As(err, &ended):
-		if ended.Signal != 0 { // else it has said itself what was wrong
+		if ended.Signal != 0 { // else the command has printed what was wrong
 			fmt.Fprintf(out, "\n%s: %v\n", program, err)
 		}
 		return ended.Code
@@ -95,10 +96,10 @@ func report(out io.Writer, program string, err error, wasInterrupted bool) int {
 	return interrupted
 }
 
-// standing is a failure after which a lab is left standing, on purpose.
+// keptError is a failure after which a lab is kept on purpose.
 type keptError struct {
 	failure error
-	// what says which, why, and what to type.
+	// what names the lab and says why it is kept and what to type.
 	what string
 }
 

@@ -8,7 +8,7 @@ import (
 	"gsb.test/jobset-e2e/provision/labs"
 )
 
-// cluster is this lab's cluster in an engine, and how to know it from another's.
+// cluster is this lab's kind cluster in an engine, with the mark that identifies it.
 func cluster(l *labs.Lab, e engine.Engine) (*kindcluster.Cluster, error) {
 	id, err := l.Owner()
 	if err != nil {
@@ -18,7 +18,7 @@ func cluster(l *labs.Lab, e engine.Engine) (*kindcluster.Cluster, error) {
 }
 
 // refuseForeign is an error if something of the lab's name in the engine is not ours.
-// It is asked before anything is built.
+// It runs before anything is built.
 func refuseForeign(ctx context.Context, l *labs.Lab, e engine.Engine) error {
 	if err := e.Use(l.Name, l.PodmanFolder()); err != nil {
 		return err

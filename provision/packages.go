@@ -27,8 +27,8 @@ func findPrograms(l *labs.Lab) finding {
 		fix: "make e2e installs them as root; by hand: " + engine.InstallCommand(missing)}
 }
 
-// findOrInstallEngine returns the engine for the lab. Where none works and Podman is
-// not there whole, it installs that, and returns the names of what was installed.
+// findOrInstallEngine returns the engine for the lab. If none works and Podman is
+// incomplete, it installs the missing packages and returns their names.
 func findOrInstallEngine(ctx context.Context, l *labs.Lab, say func(string)) (found engine.Engine, installed string, err error) {
 	found, err = chooseEngine(ctx, l, l.Folder)
 	missing := engine.MissingPackages(engine.Runs)
@@ -42,7 +42,7 @@ func findOrInstallEngine(ctx context.Context, l *labs.Lab, say func(string)) (fo
 	return found, strings.Join(missing, " "), err
 }
 
-// mayInstall tells whether installing what Podman lacks is wanted and can be done.
+// mayInstall reports whether the packages that Podman misses may and can be installed.
 func mayInstall(l *labs.Lab, missing []string) bool {
 	stood, _ := labs.ReadRecord(l.RecordFile())
 	_, err := exec.LookPath("apt-get")

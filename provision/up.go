@@ -21,8 +21,8 @@ import (
 	"gsb.test/jobset-e2e/provision/progress"
 )
 
-// Up makes the lab, or finds that it stands, and tells each promise as it holds.
-// A lab that did not come up is removed again, unless it is to be kept.
+// Up makes the lab, or checks and fixes the existing one, and prints a line for each
+// finished step. A lab that did not come up is removed, unless it is to be kept.
 func Up(ctx context.Context, l *labs.Lab) error {
 	release, err := l.Lock()
 	if err != nil {
@@ -58,7 +58,7 @@ func up(ctx context.Context, l *labs.Lab) (m *bringUp, err error) {
 	return m, nil
 }
 
-// making is a lab on its way up: what a step found, for the steps after it.
+// bringUp is a lab being brought up: what each step found, for the steps after it.
 type bringUp struct {
 	lab     *labs.Lab
 	sets    *imageset.Resolver
@@ -66,19 +66,20 @@ type bringUp struct {
 	engine  engine.Engine
 	set     images.Set
 	kind    *kindcluster.Cluster
-	existed bool // the cluster stood before, so a failure now does not take it away
+	existed bool // the cluster existed before, so it is kept after a failure
 	clients *install.Cluster
-	// notes are to be told below the line of the step that left them.
+	// notes are printed below the line of the step that left them.
 	notes []string
 }
 
-// work is one step: it returns what its line says once its promise holds.
+// work is the content of a step: it returns the text of its line once the step is
+// done.
 type work func(ctx context.Context, say func(string)) (said string, err error)
 
 // step is one step of bringing the lab up.
 type step func(ctx context.Context) error
 
-// step makes a line of the list of a piece of work.
+// step adds a line of the progress list to a piece of work.
 func (m *bringUp) step(name string, do work) step {
 	return func(ctx context.Context) error {
 		line := m.list.Start(name)
@@ -95,7 +96,7 @@ func (m *bringUp) step(name string, do work) step {
 	}
 }
 
-// controllers are the steps from a bare cluster to the lab.
+// controllers are the steps from an empty cluster to the lab.
 func (m *bringUp) controllers() []step {
 	return []step{
 		parallel(m.step("image", m.ensure(install.StepsImage)), m.step("GPUs", m.ensure(install.GPUs)),
@@ -119,8 +120,8 @@ func (m *bringUp) host(ctx context.Context, say func(string)) (string, error) {
 	return said, refuseForeign(ctx, m.lab, found)
 }
 
-// cluster makes the cluster, or takes the one that stands if it is of the same node
-// image and once was a complete lab; anything else of that name is made anew.
+// cluster creates the cluster. It keeps an existing one if that has the same node
+// image and once was a complete lab, and replaces any other of that name that is ours.
 func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error) {
 	if err := m.engine.Use(m.lab.Name, m.lab.PodmanFolder()); err != nil {
 		return "", err
@@ -216,8 +217,8 @@ func (m *bringUp) images(ctx context.Context, say func(string)) (string, error) 
 	return fmt.Sprintf("%s (%s, k8s %s, JobSet %s%s)", said, got.Origin(), set.Kubernetes, set.JobSet, note), nil
 }
 
-// node promises that the node is Ready and takes pods. One that stood before need
-// not boot first, and what is wrong with it is known sooner.
+// node waits until the node is Ready and schedulable. An existing node need not boot
+// first, so it is given less time.
 func (m *bringUp) node(ctx context.Context) (mended string, err error) {
 	if m.existed {
 		bounded, cancel := context.WithTimeout(ctx, install.AnswerTimeout)

@@ -15,11 +15,11 @@ import (
 	"gsb.test/jobset-e2e/provision/process"
 )
 
-// Ended is a command that ran and failed: it has told its user why, unless a
-// signal ended it.
+// CommandError is a command that ran and failed. It has printed why, unless a signal
+// ended it.
 type CommandError struct {
 	Code int
-	// Program and Signal are set where a signal ended the command.
+	// Program and Signal are set if a signal ended the command.
 	Program string
 	Signal  syscall.Signal
 }
@@ -35,13 +35,13 @@ func (e *CommandError) Error() string {
 	return text
 }
 
-// cleaningUp is how long the command may take to end after an interrupt: it
+// commandCleanup is how long the command may take to end after an interrupt: it
 // gathers evidence first.
 const commandCleanup = 90 * time.Second
 
-// With makes the lab, runs a command that finds it through LAB_KUBECONFIG, and
-// removes the lab however the command ended, unless it is to be kept. The lab's
-// name is held throughout, so that nobody removes it under the command.
+// With makes the lab, runs a command that finds it through LAB_KUBECONFIG, and removes
+// the lab however the command ended, unless it is to be kept. The lab's name is locked
+// all the time, so that nobody removes the lab while the command runs.
 func With(ctx context.Context, l *labs.Lab, args []string) error {
 	release, err := l.Lock()
 	if err != nil {
@@ -75,8 +75,8 @@ func With(ctx context.Context, l *labs.Lab, args []string) error {
 	return removed
 }
 
-// partly tells the status by which a command says that nothing failed, but that
-// not all was tried or not on the lab's own versions.
+// exitPartial reports whether a command exited with 3: nothing failed, but not every
+// step ran, or not on the lab's own versions.
 func exitPartial(failed error) bool {
 	var ended *CommandError
 	return errors.As(failed, &ended) && ended.Code == 3
@@ -87,10 +87,10 @@ func command(ctx context.Context, l *labs.Lab, args []string, env ...string) err
 	return Run(ctx, args, append(env, "LAB_KUBECONFIG="+l.Kubeconfig())...)
 }
 
-// Run runs a command in a process group of its own, so that it gets one
-// interrupt, from here, whether the user pressed Ctrl-C or this process was told
-// to end. It does not outlive this process. env is added to its environment. The
-// error is an *Ended if it failed.
+// Run runs a command in its own process group, so that it gets one interrupt, from
+// here, whether the user pressed Ctrl-C or this process got a signal. It does not
+// outlive this process. env is added to its environment. The error is a *CommandError
+// if the command failed.
 func Run(ctx context.Context, args []string, env ...string) error {
 	command := process.Command(ctx, args[0], args[1:]...)
 	command.Env = append(command.Environ(), env...)

@@ -11,13 +11,11 @@ import (
 	"gsb.test/jobset-e2e/provision/progress"
 )
 
-// Beside runs a command that makes a cluster of its own, with the container
-// engine and what a node is made of at hand: LAB_ENGINE is the engine's program,
-// whose settings are in the environment too, as the kind program's are;
-// LAB_NODE_IMAGE is the node image, which is loaded; LAB_SEAL is the folder of
-// what keeps a node from opening connections to the outside; LAB_MANIFESTS and
-// LAB_PROGRAMS are the folders of the manifests and of the programs in that
-// image. Nothing of a lab is made here, and what the command makes it removes.
+// WithEngine runs a command that makes a cluster of its own. It finds the container
+// engine's program in LAB_ENGINE, the engine's and kind's settings in the environment,
+// the loaded node image in LAB_NODE_IMAGE, the folder of the egress rules in LAB_SEAL,
+// and the manifests and programs of that image in LAB_MANIFESTS and LAB_PROGRAMS. No
+// lab is made, and the command removes what it makes.
 func WithEngine(ctx context.Context, l *labs.Lab, args []string) error {
 	release, err := l.Lock()
 	if err != nil {

@@ -1,3 +1,5 @@
+// Package engine runs the container engine, Docker or Podman, and examines what it can
+// do on this machine.
 package engine
 
 import (
@@ -15,18 +17,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// engine is a container engine that can run a kind node.
+// Engine is a container engine that can run a kind node.
 type Engine struct {
-	// name is the program: docker or podman.
+	// Name is the program: docker or podman.
 	Name    string
 	Version string
-	// why says why it is not one that goes before it; second, that one after it was not asked.
+	// Why says why no preferred engine was taken; Second, that another one was not tried.
 	Why, Second string
-	// tried says how it is known that the engine can run a node.
+	// Tried says how it is known that the engine can run a node.
 	Tried string
 }
 
-// String is the engine's name and version, and why it is this one.
+// String is the name and version of the engine, and why it was chosen.
 func (e Engine) String() string {
 	said := e.Name + " " + e.Version
 	if e.Why != "" {
@@ -35,9 +37,9 @@ func (e Engine) String() string {
 	return said
 }
 
-// use sets what this process and its children, kind's among them, need in the
-// environment to talk to the engine. The lab's node gets a network of its own,
-// named like the lab, that goes when the lab goes.
+// Use sets the environment in which this process and its children, kind's included,
+// talk to the engine. The lab's node gets a network of its own, named like the lab,
+// which is removed with it.
 func (e Engine) Use(lab string, folder string) error {
 	settings := map[string]string{"KIND_EXPERIMENTAL_PROVIDER": e.Name}
 	switch e.Name {
@@ -61,18 +63,18 @@ func (e Engine) Use(lab string, folder string) error {
 	return nil
 }
 
-// run runs the engine and returns what it printed on its output, without what it
-// warned of; all it printed is in the error.
+// Run runs the engine and returns its standard output. The error contains everything
+// it printed.
 func (e Engine) Run(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, e.Name, args...)
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours to answer
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is handled by this process
 	command.WaitDelay = 5 * time.Second
 	var out, warned bytes.Buffer
 	command.Stdout, command.Stderr = &out, &warned
 	err := command.Run()
 	said := strings.TrimSpace(out.String())
 	if err != nil && ctx.Err() != nil {
-		err = ctx.Err() // why it was killed says more than that it was
+		err = ctx.Err() // the reason of the kill, not the kill
 	}
 	if err != nil {
 		return said, fmt.Errorf("%s %s: %w: %s", e.Name, strings.Join(args, " "), err, strings.TrimSpace(warned.String()+"\n"+said))
@@ -80,7 +82,7 @@ func (e Engine) Run(ctx context.Context, args ...string) (string, error) {
 	return said, nil
 }
 
-// haveImage loads an image from an archive, unless the engine has one of that name.
+// LoadImage loads an image from an archive, unless the engine has one of that name.
 func (e Engine) LoadImage(ctx context.Context, name, archive string) (loaded bool, err error) {
 	if _, err := e.Run(ctx, "image", "inspect", "--format", "{{.Id}}", name); err == nil {
 		return false, nil
@@ -89,10 +91,10 @@ func (e Engine) LoadImage(ctx context.Context, name, archive string) (loaded boo
 	return true, err
 }
 
-// podmanSettings writes Podman a configuration and a storage of our own below
-// folder, so that nothing the user or the system keeps in Podman is touched, and
-// returns the environment that names them. Podman counts on limits that this
-// process may not raise; the ones it may are computed from those it has.
+// podmanSettings writes a configuration and storage of our own for Podman below
+// folder, so that the user's and the system's Podman are not touched. It returns the
+// environment that names them. Podman expects limits that this process may not be
+// allowed to raise, so the limits are computed from the present ones.
 func podmanSettings(folder string) (map[string]string, error) {
 	files, err := HardLimit(unix.RLIMIT_NOFILE)
 	if err != nil {
@@ -140,20 +142,20 @@ network_config_dir = %q
 	return settings, nil
 }
 
-// volatileOf is where Podman keeps what a reboot empties, as it expects; another
-// folder's is another's.
+// volatileOf is where Podman keeps what must be empty after a reboot: on tmpfs, unique
+// per folder.
 func volatileOf(folder string) string {
 	return fmt.Sprintf("/run/gsb-jobset-%x", sha256.Sum256([]byte(folder)))[:len("/run/gsb-jobset-")+12]
 }
 
-// removePodman removes a Podman folder with all that Podman keeps for it.
+// RemovePodman removes a Podman folder and everything that Podman keeps for it.
 func RemovePodman(folder string) {
 	_ = unix.Unmount(filepath.Join(folder, "storage", "overlay"), 0) // Podman may have mounted it on itself
 	os.RemoveAll(volatileOf(folder))
 	os.RemoveAll(folder)
 }
 
-// ulimit is this process's hard limit; no limit is told as a large number.
+// HardLimit is this process's hard limit of a resource, at most a million.
 func HardLimit(which int) (uint64, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(which, &limit); err != nil {

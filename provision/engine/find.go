@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// engines are the container engines that can run a kind node, the preferred one first.
+// Names are the container engines that can run a kind node, the preferred one first.
 var Names = []string{"docker", "podman"}
 
-// unfit is why an engine cannot run a kind node here.
+// unusable is why an engine cannot run a kind node here.
 type unusable struct{ engine, short, detail string }
 
 func (u *unusable) Error() string {
@@ -25,9 +25,9 @@ func (u *unusable) Error() string {
 	return text
 }
 
-// findEngine returns the first engine that really runs a privileged container:
-// Docker, then Podman; or the one that LAB_ENGINE names, and no other. folder is
-// the project's cache folder, or one in its stead.
+// Find returns the first engine that runs a privileged container: Docker, then Podman;
+// or only the one that LAB_ENGINE names. folder is the project's cache folder, or a
+// temporary one.
 func Find(ctx context.Context, folder string) (Engine, error) {
 	names := Names
 	if wanted := os.Getenv("LAB_ENGINE"); wanted != "" {
@@ -52,7 +52,7 @@ func Find(ctx context.Context, folder string) (Engine, error) {
 		"   start Docker, or, on Debian: apt-get install podman runc netavark aardvark-dns iptables", errors.Join(why...))
 }
 
-// passedOver says in a few words why the engines before the one found were not taken.
+// passedOver says briefly why the preferred engines were not taken.
 func passedOver(failures []error) string {
 	var reasons []string
 	for _, err := range failures {
@@ -64,7 +64,7 @@ func passedOver(failures []error) string {
 	return strings.Join(reasons, ", ")
 }
 
-// notAsked says that an engine that is there was not tried, since another goes before it.
+// notAsked says that an installed engine was not tried because another is preferred.
 func notAsked(found string, others []string) string {
 	for _, other := range others {
 		if _, err := exec.LookPath(other); err == nil {
@@ -74,8 +74,8 @@ func notAsked(found string, others []string) string {
 	return ""
 }
 
-// tryEngine has the engine run a privileged container, and returns it with its
-// version. A success is remembered until the machine restarts or the engine changes.
+// Try runs a privileged container and returns the engine with its version. A success
+// is remembered until the machine restarts or the engine changes.
 func Try(ctx context.Context, e Engine, folder string) (Engine, error) {
 	if _, err := exec.LookPath(e.Name); err != nil {
 		return e, &unusable{e.Name, "not installed", ""}
@@ -107,15 +107,15 @@ func Try(ctx context.Context, e Engine, folder string) (Engine, error) {
 	if err := runPrivileged(bounded, e); err != nil {
 		return e, &unusable{e.Name + " " + e.Version, "cannot run a privileged container, which a kind node is", FirstLine(err)}
 	}
-	// An engine that works is not refused because that cannot be remembered.
+	// An engine that works is used even if the success cannot be remembered.
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err == nil && proof != "" {
 		_ = os.WriteFile(file, []byte(proof), 0o644)
 	}
 	return e, nil
 }
 
-// proofOf names the engine that was tried: the daemon, its version and the boot of
-// this machine; empty where it cannot be told whether the machine has restarted.
+// proofOf identifies the tried engine: the daemon, its version and the machine's boot;
+// empty if the boot is unknown.
 func proofOf(e Engine) string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// What this project makes in an engine carries the id of the cache folder that it
-// was made from: a network in a label, a node in the place of a mount, since kind
-// takes no labels for its containers. A path would not do as a mark: Docker Desktop
-// rewrites it, and in two containers that share a daemon it can be the same.
+// Everything this project creates in an engine carries the id of the cache folder it
+// was made from: a network in a label, a node in the path of a mount, because kind
+// sets no labels on its containers. A folder's path is no mark: Docker Desktop
+// rewrites it, and two containers that share a daemon can have the same.
 const (
 	OwnerLabel = "gsb-jobset.test/owner"
 	MadeLabel  = "gsb-jobset.test/made-by"
 	MarkFolder = "/etc/gsb-jobset.owner/"
-	// clusterLabel is kind's own, on every node.
+	// ClusterLabel is kind's own, on every node.
 	ClusterLabel = "io.x-k8s.kind.cluster"
 )
 
-// container and network are what both engines print of one, as far as it is read here.
+// Container and Network are the read part of the engines' description of one.
 type Container struct {
 	ID, Name string
 	State    struct{ Running bool }
@@ -35,7 +35,7 @@ type Network struct {
 	Labels   map[string]string
 }
 
-// inspect reads what an engine prints about things of one kind.
+// Inspect reads what an engine prints about objects of one kind.
 func Inspect[T any](ctx context.Context, e Engine, command, ids []string) ([]T, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -11,17 +11,18 @@ import (
 	"gsb.test/jobset-e2e/provision/source"
 )
 
-// needed are the programs that making a lab calls, and Debian's packages that bring them.
+// needed are the programs that making a lab calls, and the Debian packages that
+// contain them.
 var needed = []struct{ program, pkg string }{
 	{"mmdebstrap", "mmdebstrap"}, {"podman", "podman"}, {"runc", "runc"}, {"iptables", "iptables"},
 	{"/usr/lib/podman/netavark", "netavark"}, {"/usr/lib/podman/aardvark-dns", "aardvark-dns"},
 }
 
-// missingPackages lists which of the wanted packages are not installed.
+// MissingPackages lists which wanted packages are not installed.
 func MissingPackages(wanted func(pkg string) bool) []string {
 	var missing []string
 	if runtime.GOOS != "linux" {
-		return nil // Docker is all that can be used there
+		return nil // only Docker can be used there
 	}
 	for _, n := range needed {
 		if _, err := exec.LookPath(n.program); err != nil && wanted(n.pkg) {
@@ -31,7 +32,8 @@ func MissingPackages(wanted func(pkg string) bool) []string {
 	return missing
 }
 
-// What making a lab calls, what building its images does, and both.
+// Runs selects the packages for running a lab, Builds those for building its images,
+// Either both.
 func Runs(pkg string) bool   { return pkg != "mmdebstrap" }
 func Builds(pkg string) bool { return pkg == "mmdebstrap" }
 func Either(string) bool     { return true }
@@ -40,7 +42,7 @@ func InstallCommand(packages []string) string {
 	return "apt-get install -y --no-install-recommends " + strings.Join(packages, " ")
 }
 
-// install installs Debian's packages, as root on a machine with apt.
+// Install installs Debian packages, as root on a machine with apt.
 func Install(ctx context.Context, missing []string, say func(string)) error {
 	if len(missing) == 0 {
 		return nil

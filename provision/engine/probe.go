@@ -16,8 +16,8 @@ import (
 	"gsb.test/jobset-e2e/provision/poll"
 )
 
-// runPrivileged shows that the engine runs a privileged container, by running one.
-// What it makes has a name that nobody else can have chosen.
+// runPrivileged runs a privileged container. Its name and image name are random, so
+// they are nobody else's.
 func runPrivileged(ctx context.Context, e Engine) (err error) {
 	folder, err := os.MkdirTemp("", "lab-probe-")
 	if err != nil {
@@ -46,7 +46,7 @@ func runPrivileged(ctx context.Context, e Engine) (err error) {
 	if _, err := e.Run(ctx, "import", root, image); err != nil {
 		return err
 	}
-	// A container that was made but could not be started stays.
+	// A container that could not be started exists all the same.
 	defer clean("rm", "--force", name)
 	// Detached: in the foreground Podman waits for its monitor process to be
 	// reaped, which takes 20 s where PID 1 is slow to reap.
@@ -61,7 +61,7 @@ func runPrivileged(ctx context.Context, e Engine) (err error) {
 	})
 }
 
-// isStatic tells whether a program runs where there is no C library.
+// IsStatic is an error if a program needs a C library.
 func IsStatic(program string) error {
 	file, err := elf.Open(program)
 	if err != nil {

@@ -25,8 +25,8 @@ const (
 	listWithin = 10 * time.Second
 )
 
-// plugin offers devices to the kubelet whose socket lies in a directory, and
-// goes on doing so over every restart of kubelet.
+// plugin offers devices to the kubelet whose socket is in a directory, over every
+// restart of kubelet.
 type plugin struct {
 	resource  string
 	directory string
@@ -72,9 +72,9 @@ func (p *plugin) kubeletPath() string {
 	return filepath.Join(p.directory, filepath.Base(pluginapi.KubeletSocket))
 }
 
-// run offers the devices until ctx ends. When it returns, every stream has
-// ended and the socket is removed. It never gives up: whatever is wrong is told
-// once in the log, and by the tie's state for as long as it lasts.
+// run offers the devices until ctx ends. When it returns, every stream has ended and
+// the socket is removed. It never gives up: an error is logged once and is the state
+// of the registration as long as it lasts.
 func (p *plugin) run(ctx context.Context) {
 	backoff := p.backoff
 	for ctx.Err() == nil {
@@ -82,13 +82,12 @@ func (p *plugin) run(ctx context.Context) {
 	}
 }
 
-// attempt holds the bond with kubelet once, for as long as it can be held, and
-// then pauses by the backoff, or until a new kubelet shows itself.
+// attempt keeps one registration for as long as it lasts, and then pauses by the
+// backoff, or until kubelet starts again.
 func (p *plugin) attempt(ctx context.Context, backoff *wait.Backoff) {
 	began := time.Now()
 	var events <-chan fsnotify.Event
-	// The watch begins before anything is looked at, so that no change can fall
-	// between the look and the watch.
+	// The watch begins before the look, so that no change is missed.
 	watcher, err := watch(p.directory)
 	if err == nil {
 		defer func() { _ = watcher.Close() }()
@@ -102,7 +101,7 @@ func (p *plugin) attempt(ctx context.Context, backoff *wait.Backoff) {
 	p.tie.lose(err)
 	p.tell(fmt.Sprintf("not registered: %v; trying until it works", err))
 
-	// A bond that held longer than the longest pause was a good one.
+	// A registration that lasted longer than the longest pause was a good one.
 	if time.Since(began) > p.backoff.Cap {
 		*backoff = p.backoff
 	}
@@ -137,7 +136,8 @@ func watch(directory string) (*fsnotify.Watcher, error) {
 	return watcher, nil
 }
 
-// hold serves, registers, and returns with the cause when the bond is lost.
+// keepRegistered serves, registers, and returns with the cause when the registration
+// is lost.
 func (p *plugin) keepRegistered(ctx context.Context, watcher *fsnotify.Watcher) error {
 	kubelet, err := os.Lstat(p.kubeletPath())
 	if err != nil {
@@ -226,7 +226,7 @@ func (p *plugin) inventory() string {
 	return names(table)
 }
 
-// tell logs a message, unless it is the one that was logged last.
+// report logs a message, unless it is the one logged last.
 func (p *plugin) tell(message string) {
 	if message != p.told {
 		p.told = message

@@ -5,13 +5,12 @@ import (
 	"sync"
 )
 
-// tie is what the plugin knows of its bond with kubelet. The bond holds while
-// kubelet has accepted the registration and keeps a ListAndWatch stream open.
-// The stream is the proof: kubelet opens it right after it accepts, it breaks
-// the moment kubelet dies, and kubelet itself can drop a plugin it accepted
-// (its runClient, when an earlier stream of the same resource ends late,
-// disconnects whichever client has that name by then:
-// k8s.io/kubernetes v1.36.3, pkg/kubelet/cm/devicemanager/plugin/v1beta1).
+// registration is the plugin's registration with kubelet. It holds while kubelet has
+// accepted it and keeps a ListAndWatch stream open. The stream is the proof: kubelet
+// opens it right after it accepts, it breaks when kubelet dies, and kubelet itself can
+// drop an accepted plugin (its runClient, when an earlier stream of the same resource
+// ends late, disconnects whichever client has that name by then: k8s.io/kubernetes
+// v1.36.3, pkg/kubelet/cm/devicemanager/plugin/v1beta1).
 type registration struct {
 	mu       sync.Mutex
 	accepted bool
@@ -25,7 +24,7 @@ func newRegistration() *registration {
 	return &registration{cause: errors.New("not tried yet"), changed: make(chan struct{}, 1)}
 }
 
-// state returns nil while the bond holds, else why it does not.
+// state returns nil while the registration holds, else why it does not.
 func (t *registration) state() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +52,7 @@ func (t *registration) streamOpened() { t.update(func() { t.opened = true; t.ope
 
 func (t *registration) streamClosed() { t.update(func() { t.open-- }) }
 
-// lose forgets the bond and keeps why it was lost. All streams must have ended.
+// lose ends the registration and keeps the cause. All streams must have ended.
 func (t *registration) lose(cause error) {
 	t.update(func() { t.accepted, t.opened, t.cause = false, false, cause })
 }

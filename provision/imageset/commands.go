@@ -37,7 +37,7 @@ func (l *Resolver) Images(ctx context.Context) error {
 	return err
 }
 
-// get is imageSet as a line of a list.
+// get is Resolve as a line of a list.
 func (l *Resolver) get(ctx context.Context, told *progress.List) (Resolved, error) {
 	line := told.Start("images")
 	got, err := l.Resolve(ctx, line.Say)
@@ -48,8 +48,8 @@ func (l *Resolver) get(ctx context.Context, told *progress.List) (Resolved, erro
 	return got, err
 }
 
-// ListImages lists what of this checkout's sets is on this machine, and what they
-// are made of. It pulls, builds and asks nothing.
+// List prints the image sets of this checkout, their content, and which of them are on
+// this machine. It does not pull, build or send anything.
 func (l *Resolver) List(ctx context.Context) error {
 	told := progress.New(os.Stdout)
 	defer told.Close()
@@ -75,7 +75,7 @@ func (l *Resolver) List(ctx context.Context) error {
 	return nil
 }
 
-// describe lists a set of a mode, or says why there is none.
+// describe prints a set of a mode, or how to get it.
 func (l *Resolver) describe(told *progress.List, set images.Set, found bool, mode images.Mode) {
 	for _, how := range l.Damage.Take() {
 		told.Note("%s", how)
@@ -95,8 +95,8 @@ func describeSet(told *progress.List, set images.Set) {
 	}
 }
 
-// SaveImages writes the set that LAB_IMAGES names to one file, from which a
-// machine without any network can start. What is not cached is got first.
+// Save writes the set that LAB_IMAGES names to one file, from which a machine without
+// a network can start. A set that is not cached is resolved first.
 func (l *Resolver) Save(ctx context.Context, to string) error {
 	if err := images.MaySave(to); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (l *Resolver) Save(ctx context.Context, to string) error {
 	return err
 }
 
-// roomForArchive is an error where the archive of a set does not fit beside what is there.
+// requireArchiveSpace is an error if the archive of a set does not fit.
 func requireArchiveSpace(set, to string) error {
 	need, err := images.Size(set)
 	if err != nil {
@@ -130,8 +130,8 @@ func requireArchiveSpace(set, to string) error {
 	return err
 }
 
-// LoadImages puts a saved set into the cache, every part checked. A lab of that
-// mode then starts from it, and needs no network and no building.
+// Load puts a saved set into the cache and checks every part. A lab of that mode then
+// needs no network and no building.
 func (l *Resolver) Load(ctx context.Context, from string) error {
 	told := progress.New(os.Stdout)
 	defer told.Close()
@@ -141,7 +141,7 @@ func (l *Resolver) Load(ctx context.Context, from string) error {
 	return err
 }
 
-// fits says why a set is not one for this machine and checkout.
+// fits is an error if a set is not for this machine and checkout.
 func (l *Resolver) fits(set images.Set) error {
 	if set.Architecture != runtime.GOARCH {
 		return fmt.Errorf("it is for machines of %s, this one is of %s", set.Architecture, runtime.GOARCH)
@@ -164,8 +164,8 @@ func (l *Resolver) fits(set images.Set) error {
 	return nil
 }
 
-// Release returns this checkout's source build as others would release it, for a
-// stand-in of the registries; what is not cached is built.
+// Release returns this checkout's source build as a release, for the test registry. It
+// builds what is not cached.
 func (l *Resolver) Release(ctx context.Context) (source.Release, error) {
 	told := progress.New(os.Stdout)
 	defer told.Close()

@@ -9,7 +9,7 @@ import (
 	"gsb.test/jobset-e2e/provision/engine"
 )
 
-// damage collects what was found damaged in the image cache, to be told once.
+// damage collects damaged entries of the image cache, each once.
 type damage struct {
 	lock  sync.Mutex
 	found []string
@@ -28,7 +28,7 @@ func (d *damage) note(entry string, how error) {
 	}
 }
 
-// take returns what was found since it was last called.
+// Take returns the entries found since the last call.
 func (d *damage) Take() []string {
 	d.lock.Lock()
 	defer d.lock.Unlock()

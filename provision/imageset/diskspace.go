@@ -14,8 +14,8 @@ import (
 	"gsb.test/jobset-e2e/provision/images"
 )
 
-// Room that an image set takes, in bytes: to build it, with Go's build cache and
-// module cache when nothing is cached yet; and to pull or unpack it and load it.
+// SpaceToBuild is what building an image set takes, with empty caches of Go;
+// SpaceToRun what pulling or unpacking and loading it takes.
 const (
 	SpaceToBuild = 12 << 30
 	SpaceToRun   = 4 << 30
@@ -23,7 +23,7 @@ const (
 
 const SpaceFix = "free some, or name a folder with room: XDG_CACHE_HOME=/folder make e2e"
 
-// roomFor is an error if so many bytes are not free for the image cache.
+// RequireSpace is an error if less is free in a folder.
 func RequireSpace(folder string, need uint64) error {
 	free, err := FreeBytes(folder)
 	if err == nil && free < need {
@@ -32,11 +32,11 @@ func RequireSpace(folder string, need uint64) error {
 	return err
 }
 
-// elsewhereBuilt is what to do where images cannot be built.
+// PullInstead is the fix where images cannot be built.
 const PullInstead = "pull them: LAB_IMAGES=registry, or take them from a file that another machine saved: make images-load FILE=f"
 
-// mayBuild is an error where images cannot be built from source: a root file system
-// of Debian is made, as root, and programs of the result are run.
+// mayBuild is an error where images cannot be built from source: that makes a Debian
+// root file system, as root, and runs programs of the result.
 func mayBuild(system string, user int) error {
 	switch {
 	case system != "linux":
@@ -47,8 +47,8 @@ func mayBuild(system string, user int) error {
 	return nil
 }
 
-// refuseToBuild tells, before anything is done, that LAB_IMAGES=source asks for what
-// this machine cannot do.
+// RefuseToBuild is an error, before anything is done, if LAB_IMAGES=source cannot be
+// met here.
 func (l *Resolver) RefuseToBuild(ctx context.Context) error {
 	refused := mayBuild(runtime.GOOS, os.Geteuid())
 	if os.Getenv("LAB_IMAGES") != string(images.Source) || refused == nil {
@@ -60,8 +60,8 @@ func (l *Resolver) RefuseToBuild(ctx context.Context) error {
 	return refused
 }
 
-// prepareBuild sees to what building the images from source needs: root, room and
-// the packages. A set that is finished needs none of it.
+// prepareBuild checks for root and disk space and installs the packages. A finished
+// set needs none of these.
 func (l *Resolver) prepareBuild(ctx context.Context, say func(string)) error {
 	if err := mayBuild(runtime.GOOS, os.Geteuid()); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (l *Resolver) prepareBuild(ctx context.Context, say func(string)) error {
 	return engine.Install(ctx, engine.MissingPackages(engine.Builds), say)
 }
 
-// freeBytes is how much an ordinary user can still write below folder.
+// FreeBytes is what an ordinary user can still write below a folder.
 func FreeBytes(folder string) (uint64, error) {
 	var stat unix.Statfs_t
 	for ; ; folder = filepath.Dir(folder) {

@@ -1,3 +1,4 @@
+// Package imageset finds the image set of a lab in the cache, pulls it, or builds it.
 package imageset
 
 import (
@@ -15,10 +16,10 @@ import (
 	"gsb.test/jobset-e2e/provision/source"
 )
 
-// ImageSets finds, pulls and builds the image sets of a lab.
+// Resolver finds, pulls and builds the image sets of a lab.
 type Resolver struct {
 	*labs.Lab
-	// onlyLooks leaves the image cache as it is.
+	// OnlyLooks leaves the image cache unchanged.
 	onlyLooks bool
 	Damage    damage
 }
@@ -27,13 +28,14 @@ func (l *Resolver) cache() images.Cache {
 	return images.Cache{Dir: filepath.Join(l.Folder, "images"), ReadOnly: l.onlyLooks, Damaged: l.Damage.note}
 }
 
-// builder builds this checkout's image set from source.
+// Builder builds this checkout's image set from source.
 func (l *Resolver) Builder(say func(string)) source.Builder {
 	return source.Builder{Checkout: l.Checkout, Pins: l.Pins, Cache: l.cache(), Say: say,
 		Prepare: func(ctx context.Context) error { return l.prepareBuild(ctx, say) }}
 }
 
-// puller pulls this checkout's image set from registries, by LAB_MIRROR's leave.
+// Puller pulls this checkout's image set from registries, or from the mirrors in
+// LAB_MIRROR.
 func (l *Resolver) puller(say func(string)) (registry.Puller, error) {
 	mirrors, err := registry.ReadMirrors(os.Getenv("LAB_MIRROR"))
 	if err != nil {
@@ -46,23 +48,24 @@ func (l *Resolver) puller(say func(string)) (registry.Puller, error) {
 	return registry.Puller{Cache: l.cache(), Mirrors: mirrors, Sources: sources, Builder: l.Builder(say), Say: say}, nil
 }
 
-// come is an image set and how it was come by.
+// Resolved is an image set and where it came from.
 type Resolved struct {
 	Set images.Set
-	// how is what was done now, for the list.
+	// how is what was done, for the list.
 	How string
-	// silent are the hosts that did not answer, where that was why it was built, one a line.
+	// silent are the hosts that did not answer, one a line, if the set was built for that
+	// reason.
 	silent []string
-	// damaged is what was found damaged in the cache, one a line.
+	// damaged are the damaged cache entries, one a line.
 	damaged []string
-	// pulled tells that the set was pulled just now.
+	// pulled: the set was pulled now.
 	pulled bool
 }
 
-// notes are the lines below the one that says how the set was come by.
+// Notes are the lines below that of the set.
 func (c Resolved) Notes() []string { return append(slices.Clone(c.damaged), c.silent...) }
 
-// origin is the way that was taken, and why where it was a choice.
+// Origin is where the set came from, and why if that was a choice.
 func (c Resolved) Origin() string {
 	if len(c.silent) == 0 {
 		return c.Set.Mode.Origin()
@@ -71,17 +74,16 @@ func (c Resolved) Origin() string {
 	return c.Set.Mode.Origin() + ", as " + first
 }
 
-// imageSet gets the set, and tells what of the cache had to be made again for it.
+// Resolve returns the set, and which damaged cache entries it had to replace.
 func (l *Resolver) Resolve(ctx context.Context, say func(string)) (Resolved, error) {
 	got, err := l.choose(ctx, say)
 	got.damaged = l.Damage.Take()
 	return got, err
 }
 
-// chosenSet gets the set in the way that LAB_IMAGES names. With auto, the default,
-// a finished set of the registries is taken, then one that was loaded from an
-// archive; else the registries are asked, and the set is built from source where
-// one of them does not answer.
+// choose returns the set by the mode in LAB_IMAGES. The mode auto, the default, takes
+// a finished set of the registries, then one loaded from an archive. Else it pulls, or
+// builds from source if a registry does not answer.
 func (l *Resolver) choose(ctx context.Context, say func(string)) (Resolved, error) {
 	setting := os.Getenv("LAB_IMAGES")
 	pull, err := l.puller(say)
@@ -131,8 +133,8 @@ func built(ctx context.Context, build source.Builder) (Resolved, error) {
 	return c, err
 }
 
-// pulled pulls what is not cached. Where no host answers at all, this is told
-// within seconds; where one does, every request is tried again as it deserves.
+// pulled pulls what is not cached. If no host answers at all, it fails within seconds;
+// if one does, each request is retried.
 func (l *Resolver) pulled(ctx context.Context, pull registry.Puller, say func(string)) (Resolved, error) {
 	set, found, err := pull.Cached(ctx)
 	if found || err != nil {

@@ -12,15 +12,15 @@ import (
 	"gsb.test/jobset-e2e/provision/registry"
 )
 
-// imageState says where the images of a lab would come from.
+// State says where the images of a lab would come from.
 type State struct {
-	// found is what there is, fix what to type where that is not enough, and fatal
-	// that no lab can be made with it.
+	// Found is what there is; Fix is what to type if that is not enough; Fatal: no lab can
+	// be made with it.
 	Found, Fix string
 	Fatal      bool
 }
 
-// examineImages looks, and changes nothing.
+// Examine finds the state and changes nothing.
 func Examine(ctx context.Context, l *labs.Lab) State {
 	var f State
 	sets := &Resolver{Lab: l, onlyLooks: true}
@@ -64,7 +64,7 @@ func versionAside(pins fixtures.Pins, set images.Set) string {
 	return ""
 }
 
-// versionNote says which versions of a set are not the pinned ones; empty if all are.
+// VersionNote names the pinned versions that a set does not have; empty if it has all.
 func VersionNote(pins fixtures.Pins, set images.Set) string {
 	others := set.Versions().Differ(pins.Versions())
 	if len(others) == 0 {

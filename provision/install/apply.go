@@ -1,3 +1,6 @@
+// Package install installs on a cluster what makes it a lab: the device plugin,
+// JobSet, Kueue and the queues. Each step returns when its part works, and can be
+// repeated.
 package install
 
 import (
@@ -27,23 +30,23 @@ import (
 const (
 	// fieldManager owns what provision applies.
 	fieldManager = "gsb-jobset-provision"
-	// applyAtOnce is how many objects of one rank are sent side by side.
+	// applyAtOnce is how many objects of one rank are sent in parallel.
 	applyAtOnce = 8
 )
 
-// cluster is the lab's cluster as the promises use it.
+// Cluster is the lab's cluster: a client, the pins, and the node.
 type Cluster struct {
 	client.Client
 	Rest *rest.Config
-	// kubeconfig is the file that the connection was made from; mends name it.
+	// kubeconfig is the file of the connection; fixes name it.
 	kubeconfig string
 	pins       fixtures.Pins
-	// node runs a command in the node's container and returns its combined output.
+	// Node runs a command in the node's container and returns its combined output.
 	Node func(ctx context.Context, command ...string) (string, error)
 }
 
-// connect makes a cluster from a kubeconfig file. It sends nothing yet: a file
-// that names a cluster which is gone is told by the first promise that asks it.
+// Connect makes a Cluster from a kubeconfig file. It sends nothing: the first step
+// that needs the cluster reports one that is gone.
 func Connect(kubeconfig string, pins fixtures.Pins) (*Cluster, error) {
 	if kubeconfig == "" {
 		// client-go would fall back to the cluster that this program runs in.
@@ -53,7 +56,7 @@ func Connect(kubeconfig string, pins fixtures.Pins) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the lab: reading kubeconfig %s: %w", kubeconfig, err)
 	}
-	// The limits of client-go protect a shared API server; this one is ours alone.
+	// client-go's limits protect a shared API server; this one serves us alone.
 	config.QPS, config.Burst = -1, -1
 	config.WarningHandler = rest.NoWarnings{}
 	scheme := runtime.NewScheme()
@@ -71,16 +74,16 @@ func Connect(kubeconfig string, pins fixtures.Pins) (*Cluster, error) {
 	return &Cluster{Client: c, Rest: config, kubeconfig: kubeconfig, pins: pins}, nil
 }
 
-// rank orders objects by need: what has a lower rank is there before the next is sent.
+// rank orders objects: those of a lower rank exist before the next are sent.
 type rank int
 
 const (
 	rankNamespace rank = iota
 	rankDefinition
 	rankPlain
-	// rankRoute is what makes the API server call a controller.
+	// rankWebhook objects make the API server call a controller.
 	rankWebhook
-	// rankWorkload is what starts containers: last, when all they read is there.
+	// rankWorkload objects start containers, so they come last.
 	rankWorkload
 )
 
@@ -114,8 +117,8 @@ func readManifest(path string) (ranked, error) {
 	return objects, nil
 }
 
-// parse reads YAML documents. Empty ones are skipped; one that is no Kubernetes
-// object is an error, and so is a manifest without any.
+// parse reads YAML documents and skips empty ones. A document that is no Kubernetes
+// object is an error, and so is a manifest without objects.
 func parse(manifest []byte) (ranked, error) {
 	objects := ranked{}
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
@@ -139,9 +142,9 @@ func parse(manifest []byte) (ranked, error) {
 	}
 }
 
-// apply sends the objects of the given ranks by server-side apply, one rank
-// after the other. It returns when the API server has taken every one and serves
-// every kind that they define, and may be repeated: what is as wanted stays so.
+// apply sends the objects of the given ranks by server-side apply, one rank after the
+// other. It returns when the API server has accepted all of them and serves every kind
+// that they define. It can be repeated.
 func (c *Cluster) apply(ctx context.Context, objects ranked, ranks ...rank) error {
 	for _, rank := range ranks {
 		group, ctx := errgroup.WithContext(ctx)
@@ -162,7 +165,7 @@ func (c *Cluster) applyOne(ctx context.Context, object *unstructured.Unstructure
 		name = namespace + "/" + name
 	}
 	err := poll.For(ctx, fmt.Sprintf("the API server to take %s %s", object.GetKind(), name), func(ctx context.Context) error {
-		// Apply fills in the server's answer, which may not be sent again.
+		// Apply writes the server's answer into the object, which must not be sent again.
 		wanted := client.ApplyConfigurationFromUnstructured(object.DeepCopy())
 		return c.Apply(ctx, wanted, client.FieldOwner(fieldManager), client.ForceOwnership)
 	})
@@ -172,7 +175,7 @@ func (c *Cluster) applyOne(ctx context.Context, object *unstructured.Unstructure
 	group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
 	return poll.For(ctx, fmt.Sprintf("the API server to serve %s.%s", kind, group), func(context.Context) error {
-		// The mapper asks the API server anew for a kind that it does not know.
+		// The mapper asks the API server again for a kind that it does not know.
 		_, err := c.RESTMapper().RESTMapping(schema.GroupKind{Group: group, Kind: kind})
 		return err
 	})

@@ -13,8 +13,8 @@ import (
 	"gsb.test/jobset-e2e/provision/poll"
 )
 
-// The keys of the certificate authority in a webhook certificate's Secret, as the
-// rotator names them that JobSet and Kueue build on.
+// The keys of the certificate authority in the Secret, by the names of the rotator
+// that JobSet and Kueue use.
 const (
 	caCertificateKey = "ca.crt"
 	caPrivateKeyKey  = "ca.key"
@@ -23,19 +23,19 @@ const (
 const (
 	caLifetime     = 10 * 365 * 24 * time.Hour
 	serverLifetime = 365 * 24 * time.Hour
-	// lookahead is how long a certificate must still be valid: with less left
-	// the rotator makes a new one as soon as it starts.
+	// lookahead is how long a certificate must still be valid: the rotator replaces one
+	// with less left when it starts.
 	lookahead = 90 * 24 * time.Hour
 )
 
-// serverUsages are what the rotator asks of a webhook's certificate.
+// serverUsages are the usages that the rotator requires of a webhook's certificate.
 var serverUsages = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 
-// ensureCertificate fills the Secret that a manager mounts with a certificate
-// for its webhook, before the manager starts. A manager that has to make its own
-// waits for kubelet to refresh the mounted Secret, which takes 60 to 90 seconds.
-// The Secret must exist; one that the rotator would keep is left as it is. The
-// manager itself puts the certificate authority into its webhooks.
+// ensureCertificate writes a webhook certificate into the Secret that a manager
+// mounts, before the manager starts. A manager that makes its own waits 60 to 90
+// seconds for kubelet to refresh the mount. The Secret must exist; a certificate that
+// the rotator would keep is kept. The manager itself puts the certificate authority
+// into its webhooks.
 func ensureCertificate(ctx context.Context, c client.Client, m manager) error {
 	what := fmt.Sprintf("a webhook certificate in Secret %s/%s", m.namespace, m.secret)
 	return poll.For(ctx, what, func(ctx context.Context) error {
@@ -55,11 +55,11 @@ func ensureCertificate(ctx context.Context, c client.Client, m manager) error {
 	})
 }
 
-// makeCertificate makes a certificate authority and a server certificate of it as
-// the manager's own rotator would.
+// makeCertificate makes a certificate authority and a server certificate as the
+// manager's rotator would.
 func makeCertificate(m manager, now time.Time) (map[string][]byte, error) {
 	r := &rotator.CertRotator{CAName: m.authority, CAOrganization: fieldManager, DNSName: m.dnsName(), ExtKeyUsages: &serverUsages}
-	// An hour back, for a node whose clock is a little behind.
+	// Valid since an hour ago, for a node whose clock is slow.
 	begin := now.Add(-time.Hour)
 	ca, err := r.CreateCACert(begin, now.Add(caLifetime))
 	if err != nil {
@@ -73,8 +73,8 @@ func makeCertificate(m manager, now time.Time) (map[string][]byte, error) {
 		corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key}, nil
 }
 
-// checkCertificate returns why a rotator that looks at a Secret's data at the
-// given moment would not keep it; nil if it would.
+// checkCertificate returns why a rotator would replace a Secret's data at a given
+// time; nil if it would keep it.
 func checkCertificate(data map[string][]byte, m manager, at time.Time) error {
 	authority, key := data[caCertificateKey], data[caPrivateKeyKey]
 	if _, err := rotator.ValidCert(authority, authority, key, m.authority, nil, at); err != nil {

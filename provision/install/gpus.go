@@ -12,13 +12,14 @@ import (
 	"gsb.test/jobset-e2e/provision/poll"
 )
 
-// The device plugin's DaemonSet, by the names in its manifest (provision/fakegpu).
+// The device plugin's DaemonSet, as named in its manifest (provision/fakegpu).
 const (
 	GpuNamespace = "kube-system"
 	GpuDaemonSet = "fake-gpu"
 )
 
-// gpus promises that the node offers the lab's number of GPUs to the scheduler.
+// GPUs installs the device plugin and waits until the node offers the lab's number of
+// GPUs.
 func GPUs(ctx context.Context, c *Cluster, set images.Set) (string, error) {
 	pins := c.pins
 	objects, err := readManifest(set.GPUManifest)
@@ -54,8 +55,8 @@ func GPUs(ctx context.Context, c *Cluster, set images.Set) (string, error) {
 	return fmt.Sprintf("%d × %s allocatable", pins.GPUs, pins.GPUResource), nil
 }
 
-// runsEverywhere tells whether a DaemonSet's pods are all of its present
-// template and ready, on at least one node.
+// runsEverywhere is nil if all pods of a DaemonSet are of its present template and
+// ready, on at least one node.
 func runsEverywhere(daemons *appsv1.DaemonSet, pods []corev1.Pod) error {
 	status := daemons.Status
 	wanted := status.DesiredNumberScheduled
@@ -70,8 +71,8 @@ func runsEverywhere(daemons *appsv1.DaemonSet, pods []corev1.Pod) error {
 		daemons.Name, status.UpdatedNumberScheduled, wanted, status.NumberReady, describe(pods))
 }
 
-// offers tells whether the nodes together offer exactly so many of a resource.
-// Capacity counts as well: kubelet keeps it while it holds the devices unhealthy.
+// offers is nil if the nodes together offer exactly so many of a resource. Capacity
+// counts as well: kubelet keeps it while the devices are unhealthy.
 func offers(nodes []corev1.Node, resource corev1.ResourceName, wanted int64) error {
 	var capacity, allocatable int64
 	for _, node := range nodes {

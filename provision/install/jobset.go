@@ -25,7 +25,7 @@ var jobSetManager = manager{
 	authority:  "jobset-ca",
 }
 
-// jobSet promises that JobSet is installed and its webhook answers.
+// JobSet installs JobSet and waits until its webhook answers.
 func JobSet(ctx context.Context, c *Cluster, set images.Set) (string, error) {
 	objects, err := readManifest(set.JobSetManifest)
 	if err != nil {
@@ -37,19 +37,17 @@ func JobSet(ctx context.Context, c *Cluster, set images.Set) (string, error) {
 	if err := c.reachesAPI(ctx); err != nil {
 		return "", err
 	}
-	// Kueue's webhooks leave kube-system alone, so that JobSet's answer here
-	// whether Kueue is up or not.
+	// Kueue's webhooks ignore kube-system, so this probe tests JobSet whether Kueue is up
+	// or not.
 	if err := c.start(ctx, jobSetManager, objects, probeJobSet(metav1.NamespaceSystem)); err != nil {
 		return "", err
 	}
 	return set.JobSet + ", webhook answers", nil
 }
 
-// reachesAPI waits until the API server answers on its Service's address from
-// the node, which is how pods call it. kube-proxy makes that so some seconds
-// after the node is Ready. A manager that starts before hangs until its
-// liveness probe kills it, 70 seconds later, and until then its packets leave
-// the node for wherever the host routes them.
+// reachesAPI waits until the API server answers the node on its Service address, which
+// pods use. kube-proxy programs it some seconds after the node is Ready. A manager
+// that starts before hangs until its liveness probe kills it 70 seconds later.
 func (c *Cluster) reachesAPI(ctx context.Context) error {
 	return poll.For(ctx, "the API server to answer the node on its Service address", func(ctx context.Context) error {
 		service := &corev1.Service{}
@@ -58,8 +56,8 @@ func (c *Cluster) reachesAPI(ctx context.Context) error {
 			return fmt.Errorf("reading Service %s: %w", key, err)
 		}
 		address := "https://" + net.JoinHostPort(service.Spec.ClusterIP, "443") + "/readyz"
-		// The certificate is checked, lest something outside the node answers.
-		// One command tries many times, as starting one in the node is dear.
+		// The certificate is checked, so that nothing outside the node answers. One command
+		// tries many times, because starting one in the node is slow.
 		said, err := c.Node(ctx, "timeout", "5", "sh", "-c",
 			`until curl --fail --silent --show-error --max-time 1 --cacert /etc/kubernetes/pki/ca.crt --output /dev/null "$0"; do sleep 0.1; done`,
 			address)
@@ -71,7 +69,7 @@ func (c *Cluster) reachesAPI(ctx context.Context) error {
 	})
 }
 
-// probeJobSet is the smallest JobSet there can be, for a dry run.
+// probeJobSet is the smallest JobSet, for a dry run.
 func probeJobSet(namespace string) *jobsetv1alpha2.JobSet {
 	return &jobsetv1alpha2.JobSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: probeName},
@@ -83,7 +81,7 @@ func probeJobSet(namespace string) *jobsetv1alpha2.JobSet {
 	}
 }
 
-// probeName is the name of what is only ever created as a dry run.
+// probeName is the name of objects that are only created as a dry run.
 const probeName = "provision-dry-run"
 
 func probeJob(namespace string) *batchv1.Job {

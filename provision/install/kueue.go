@@ -23,11 +23,11 @@ var kueueManager = manager{
 	authority:  "kueue-ca",
 }
 
-// kueueWebhooks is the configuration that lets Kueue refuse pods.
+// kueueWebhooks is the configuration by which Kueue can refuse pods.
 const kueueWebhooks = "kueue-mutating-webhook-configuration"
 
-// kueue promises that Kueue is installed and its webhooks answer for all that
-// the lab creates: queues, JobSets, Jobs and pods. It may run beside jobSet.
+// Kueue installs Kueue and waits until its webhooks answer for queues, JobSets, Jobs
+// and pods. It may run in parallel with JobSet.
 func Kueue(ctx context.Context, c *Cluster, set images.Set) (string, error) {
 	pins := c.pins
 	objects, err := readManifest(set.KueueManifest)
@@ -52,10 +52,10 @@ func Kueue(ctx context.Context, c *Cluster, set images.Set) (string, error) {
 	return set.Kueue + ", webhook answers", nil
 }
 
-// jobSetHasPod waits until the JobSet manager's pod exists. Kueue's webhooks
-// answer for pods outside its own namespace and kube-system, and while Kueue
-// itself is not up they let none be created: they must come after that pod.
-// Where they are there already, waiting for it would be waiting for themselves.
+// jobSetHasPod waits until the JobSet manager's pod exists. Kueue's webhooks cover
+// pods outside its own namespace and kube-system and refuse all of them until Kueue is
+// up, so they must be installed after that pod. If they are installed already, there
+// is nothing to wait for.
 func (c *Cluster) jobSetHasPod(ctx context.Context) error {
 	return poll.For(ctx, "the JobSet manager's pod to exist", func(ctx context.Context) error {
 		err := c.Get(ctx, client.ObjectKey{Name: kueueWebhooks}, &admissionregistrationv1.MutatingWebhookConfiguration{})
@@ -73,8 +73,8 @@ func (c *Cluster) jobSetHasPod(ctx context.Context) error {
 	})
 }
 
-// haveNamespace waits until a namespace can take pods: it is not being deleted
-// and has its default ServiceAccount. It makes the namespace where there is none.
+// EnsureNamespace creates a namespace if there is none and waits until it can take
+// pods: it is not being deleted and has its default ServiceAccount.
 func (c *Cluster) EnsureNamespace(ctx context.Context, name string) error {
 	return poll.For(ctx, "namespace "+name, func(ctx context.Context) error {
 		namespace := &corev1.Namespace{}

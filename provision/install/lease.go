@@ -11,12 +11,12 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// askingTheLease bounds the question whether a run is on the lab: a dead API server,
-// on which no run is either, does not keep a lab from being removed.
+// askingTheLease bounds the question whether a run uses the lab: a dead API server
+// does not prevent the removal of a lab.
 const askingTheLease = 3 * time.Second
 
-// refuseInUse is an error while a run has the lab: what it works on would be
-// changed or removed under it. Nobody's answer is nobody's run.
+// RefuseInUse is an error while a run uses the lab. An API server that does not answer
+// has no run.
 func (c *Cluster) RefuseInUse(ctx context.Context, lab string) error {
 	bounded, cancel := context.WithTimeout(ctx, askingTheLease)
 	defer cancel()
@@ -27,7 +27,7 @@ func (c *Cluster) RefuseInUse(ctx context.Context, lab string) error {
 	return heldBy(lab, lease, time.Now())
 }
 
-// heldBy says who holds a Lease that has not run out.
+// heldBy names the holder of a Lease that has not expired.
 func heldBy(lab string, lease *coordinationv1.Lease, now time.Time) error {
 	spec := lease.Spec
 	if spec.HolderIdentity == nil || *spec.HolderIdentity == "" || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {

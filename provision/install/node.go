@@ -8,7 +8,7 @@ import (
 	"gsb.test/jobset-e2e/provision/poll"
 )
 
-// nodeIsReady tells whether the cluster's node is Ready.
+// NodeReady is nil if the cluster's node is Ready.
 func (c *Cluster) NodeReady(ctx context.Context) error {
 	nodes := &corev1.NodeList{}
 	if err := c.List(ctx, nodes); err != nil {

@@ -15,9 +15,9 @@ import (
 // mostReported is how many images a kubelet reports at most (nodeStatusMaxImages).
 const mostReported = 50
 
-// stepsImage promises that the image which the steps run is in the node and that
-// kubelet reports it. Kubelet looks at its images each half minute, so of one that
-// was brought into a running node it knows later than the node's containerd.
+// StepsImage waits until kubelet reports the image of the steps. Kubelet lists its
+// images twice a minute, so it reports a loaded image later than the node's
+// containerd.
 func StepsImage(ctx context.Context, c *Cluster, _ images.Set) (string, error) {
 	pins := c.pins
 	err := poll.For(ctx, "kubelet to report image "+pins.Image, func(ctx context.Context) error {
@@ -30,7 +30,7 @@ func StepsImage(ctx context.Context, c *Cluster, _ images.Set) (string, error) {
 	return pins.Image + ", reported by kubelet", err
 }
 
-// reported tells whether every node reports an image.
+// reported is nil if every node reports an image.
 func reported(nodes []corev1.Node, image string) error {
 	short := strings.TrimPrefix(image, "docker.io/library/")
 	for _, node := range nodes {

@@ -15,11 +15,11 @@ import (
 	"gsb.test/jobset-e2e/provision/poll"
 )
 
-// labFixture is the namespace and the queues, as the lab gives them to a learner.
+// labFixture is the namespace and the queues, as a learner gets them.
 const labFixture = "lab/lab.yaml"
 
-// queues promises that the lab's LocalQueue leads to its ClusterQueue, that the
-// ClusterQueue holds the lab's quota, and that Kueue finds both Active.
+// Queues installs the queues and waits until the LocalQueue points to its
+// ClusterQueue, the ClusterQueue has the lab's quota, and Kueue reports both Active.
 func Queues(ctx context.Context, c *Cluster, _ images.Set) (said string, err error) {
 	pins := c.pins
 	content, err := fixtures.Read(labFixture)
@@ -48,7 +48,7 @@ func Queues(ctx context.Context, c *Cluster, _ images.Set) (said string, err err
 	return said, err
 }
 
-// judgeQueues says what the two queues promise, or why they do not.
+// checkQueues describes the two queues, or says what is wrong with them.
 func checkQueues(local *kueuev1beta2.LocalQueue, whole *kueuev1beta2.ClusterQueue, gpu corev1.ResourceName, wanted int64) (string, error) {
 	if string(local.Spec.ClusterQueue) != whole.Name {
 		return "", fmt.Errorf("LocalQueue %s leads to ClusterQueue %s, not %s", local.Name, local.Spec.ClusterQueue, whole.Name)
@@ -76,7 +76,7 @@ func checkQueues(local *kueuev1beta2.LocalQueue, whole *kueuev1beta2.ClusterQueu
 	return fmt.Sprintf("%s → %s, %d × %s, Active", local.Name, whole.Name, quota, gpu), nil
 }
 
-// isActive tells whether Kueue finds a queue Active as it is now.
+// isActive is nil if Kueue reports the present state of a queue as Active.
 func isActive(queue string, generation int64, conditions []metav1.Condition) error {
 	condition := meta.FindStatusCondition(conditions, kueuev1beta2.ClusterQueueActive)
 	switch {

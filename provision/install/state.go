@@ -18,11 +18,11 @@ import (
 	"gsb.test/jobset-e2e/provision/poll"
 )
 
-// ownStanding is how long a lab that once was complete may take to answer.
+// AnswerTimeout is how long a lab that was complete once may take to answer.
 const AnswerTimeout = time.Minute
 
-// abandoned is the verdict on a cluster without the mark. One made before there was
-// a mark is known by the JobSets in it.
+// Abandoned is the verdict on a cluster without the mark of completeness. A lab older
+// than that mark is known by its JobSets.
 func (c *Cluster) Abandoned(ctx context.Context) (verdict string, err error) {
 	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -36,9 +36,9 @@ func (c *Cluster) Abandoned(ctx context.Context) (verdict string, err error) {
 	return "its making was not finished", nil //nolint:nilerr // neither was it if it does not answer
 }
 
-// faulty is the verdict on a complete lab into which a fault was put and not taken
-// out of it again. Nothing that provision promises says what the fault changed, so
-// the lab is made anew; unless there is work of a learner in it, which is worth more.
+// Faulty is the verdict on a complete lab with a fault in it that was not removed. No
+// step of ours repairs what a fault changed, so the lab is made again; unless it
+// contains a learner's work, which is worth more.
 func (c *Cluster) Faulty(ctx context.Context, lab string) (verdict string, err error) {
 	journal := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: fixtures.FaultJournal}
@@ -70,8 +70,8 @@ func (c *Cluster) Faulty(ctx context.Context, lab string) (verdict string, err e
 	return fmt.Sprintf("a fault was put into it at %s and not taken out again", since), nil
 }
 
-// jobSets names the JobSets in the lab's namespace that are wanted; none where there
-// is no such kind yet.
+// jobSets names the selected JobSets in the lab's namespace; none if the kind does not
+// exist yet.
 func (c *Cluster) jobSets(ctx context.Context, wanted func(jobsetv1alpha2.JobSet) bool) ([]string, error) {
 	found := &jobsetv1alpha2.JobSetList{}
 	if err := c.List(ctx, found, client.InNamespace(c.pins.Namespace)); err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
@@ -86,9 +86,8 @@ func (c *Cluster) jobSets(ctx context.Context, wanted func(jobsetv1alpha2.JobSet
 	return names, nil
 }
 
-// takesPods promises that nothing on the node keeps pods away. A cordon, and taints
-// that somebody has set, are taken away, and it says which. The taints that follow
-// from the node's state go with it, and are waited for.
+// MakeSchedulable removes a cordon and the taints that somebody has set, and returns
+// what it removed. It waits for the taints that follow from the node's state.
 func (c *Cluster) MakeSchedulable(ctx context.Context) (mended string, err error) {
 	err = poll.For(ctx, "the node to take pods", func(ctx context.Context) error {
 		nodes := &corev1.NodeList{}
@@ -115,11 +114,11 @@ func (c *Cluster) MakeSchedulable(ctx context.Context) (mended string, err error
 	return mended, err
 }
 
-// ofItsState begins the keys of the taints that Kubernetes itself sets and removes.
+// stateTaint is the prefix of the taints that Kubernetes itself sets and removes.
 const stateTaint = "node.kubernetes.io/"
 
-// withoutObstacles is the node without a cordon and without the taints that
-// somebody has set, and says what it took away.
+// schedulable is the node without a cordon and without the taints that somebody has
+// set, and what was removed.
 func schedulable(node corev1.Node) (opened *corev1.Node, taken []string) {
 	opened = node.DeepCopy()
 	if node.Spec.Unschedulable {
@@ -136,7 +135,7 @@ func schedulable(node corev1.Node) (opened *corev1.Node, taken []string) {
 	return opened, taken
 }
 
-// taintsOf are the taints of a node that keep pods away.
+// taintsOf are the taints of a node that repel pods.
 func taintsOf(node corev1.Node) []string {
 	var keeping []string
 	for _, taint := range node.Spec.Taints {

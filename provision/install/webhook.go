@@ -15,21 +15,20 @@ import (
 	"gsb.test/jobset-e2e/provision/poll"
 )
 
-// manager is a controller manager with a webhook, by the names that its release
-// gives to its parts.
+// manager is a controller manager with a webhook, as named in its release.
 type manager struct {
 	name, namespace, deployment string
-	// service leads to the webhook, and secret holds the webhook's certificate.
+	// service is that of the webhook; secret contains its certificate.
 	service, secret string
-	// authority is the name that the manager's rotator expects of the certificate authority.
+	// authority is the certificate authority's name that the manager's rotator expects.
 	authority string
 }
 
 // dnsName is the name by which the API server calls the webhook.
 func (m manager) dnsName() string { return m.service + "." + m.namespace + ".svc" }
 
-// prepare brings what the manager needs to start, and starts nothing: nothing
-// in the cluster behaves otherwise after it.
+// prepare applies what the manager needs to start. It starts nothing and changes no
+// behaviour of the cluster.
 func (c *Cluster) prepare(ctx context.Context, m manager, objects ranked) error {
 	if err := c.apply(ctx, objects, rankNamespace, rankDefinition, rankPlain); err != nil {
 		return err
@@ -37,10 +36,9 @@ func (c *Cluster) prepare(ctx context.Context, m manager, objects ranked) error 
 	return ensureCertificate(ctx, c, m)
 }
 
-// start brings the webhooks and the Deployment, and returns when the manager
-// is rolled out, the webhook's Service leads to it and only to it, and a dry-run
-// create of every probe gets through. A Deployment that is Available does not
-// promise the last two: the webhook may be refused for some seconds yet.
+// start applies the webhooks and the Deployment. It returns when the manager is rolled
+// out, the webhook's Service has exactly its pods as endpoints, and a dry-run create
+// of every probe succeeds. An Available Deployment does not guarantee the last two.
 func (c *Cluster) start(ctx context.Context, m manager, objects ranked, probes ...client.Object) error {
 	if err := c.apply(ctx, objects, rankWebhook, rankWorkload); err != nil {
 		return err
@@ -79,7 +77,7 @@ func (c *Cluster) start(ctx context.Context, m manager, objects ranked, probes .
 	return nil
 }
 
-// podsOf lists the pods that a workload selects and that are not on their way out.
+// podsOf lists the pods that a workload selects, without those being deleted.
 func (c *Cluster) podsOf(ctx context.Context, namespace string, selector *metav1.LabelSelector) ([]corev1.Pod, error) {
 	labels, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
@@ -92,8 +90,8 @@ func (c *Cluster) podsOf(ctx context.Context, namespace string, selector *metav1
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil }), nil
 }
 
-// rolledOut tells whether every pod of a Deployment is of its present template
-// and available. The error is lasting where a pod's image is not in the node.
+// rolledOut is nil if every pod of a Deployment is of its present template and
+// available. It is a permanent error if a pod's image is not in the node.
 func rolledOut(deployment *appsv1.Deployment, pods []corev1.Pod) error {
 	wanted := int32(1)
 	if deployment.Spec.Replicas != nil {
@@ -117,9 +115,9 @@ func rolledOut(deployment *appsv1.Deployment, pods []corev1.Pod) error {
 	return poll.Pending(seen + describe(pods))
 }
 
-// lacksImage is the one trouble of a pod that no waiting cures in a lab: every
-// image is in the node before the cluster starts. Pods of an older template
-// don't count, they are on their way out.
+// lacksImage is an error if a pod waits for an image. Every image is in the node
+// before the cluster starts, so waiting does not help. Pods of an older template are
+// ignored: they are being replaced.
 func lacksImage(pods []corev1.Pod, template corev1.PodSpec) error {
 	wanted := map[string]bool{}
 	for _, container := range template.Containers {
@@ -141,7 +139,7 @@ func lacksImage(pods []corev1.Pod, template corev1.PodSpec) error {
 	return nil
 }
 
-// describe says of each pod that is not ready what holds it up.
+// describe says why each pod is not ready.
 func describe(pods []corev1.Pod) string {
 	var said strings.Builder
 	for _, pod := range pods {
@@ -172,8 +170,8 @@ func isReady(pod corev1.Pod) bool {
 	})
 }
 
-// leadsTo tells whether a Service's ready endpoints are exactly the addresses
-// of the ready pods. An address too many is a pod that is gone, and calls to it hang.
+// leadsTo is nil if a Service's ready endpoints are exactly the addresses of the ready
+// pods. Calls to the address of a deleted pod hang.
 func leadsTo(service string, endpoints []discoveryv1.EndpointSlice, pods []corev1.Pod) error {
 	var have, want []string
 	for _, slice := range endpoints {

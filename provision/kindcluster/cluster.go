@@ -1,3 +1,4 @@
+// Package kindcluster creates, examines and destroys the kind cluster of a lab.
 package kindcluster
 
 import (
@@ -21,19 +22,20 @@ import (
 	"gsb.test/jobset-e2e/provision/source"
 )
 
-// kindCluster is one kind cluster of one node, as e2e-framework drives it. It is
-// kind's own library, not the kind program, and it never reads or writes any
-// kubeconfig but the file it is given.
+// Cluster is one kind cluster of one node, as a provider of e2e-framework. It uses
+// kind's library, not the kind program, and reads and writes no kubeconfig but the
+// file it is given.
 type Cluster struct {
 	Name       string
 	Image      string
 	Kubeconfig string
 	Engine     engine.Engine
-	// ownNetwork leaves out kind's default network plugin: the node image brings one.
+	// OwnNetwork leaves out kind's default network plugin: the node image contains one.
 	OwnNetwork bool
-	// mounts are files of this machine that the node sees.
+	// Mounts are files of this machine that the node sees.
 	Mounts []v1alpha4.Mount
-	// owner is the mark by which the cluster is known to be ours, madeBy the same for people.
+	// Owner is the mark that identifies the cluster as ours; MadeBy is the same for
+	// people.
 	Owner, MadeBy string
 	Say           func(string)
 }
@@ -48,9 +50,10 @@ func (k *Cluster) provider() *kindcluster.Provider {
 	return kindcluster.NewProvider(runtime, kindcluster.ProviderWithLogger(kindLogger{k.Say}))
 }
 
-// Create makes the cluster and writes its kubeconfig. kind's Create knows no
-// context: when ctx ends, what carries our mark is deleted under it, again and again
-// until Create has given up, since it may not have made the node yet.
+// Create creates the cluster and writes its kubeconfig. kind's Create takes no
+// context: when ctx ends, everything with our mark is deleted repeatedly until kind
+// has given up, because kind may create the node late. The deletion is bounded by
+// RemoveTimeout.
 func (k *Cluster) Create(ctx context.Context, _ ...string) (string, error) {
 	if err := k.createNetwork(ctx); err != nil {
 		return "", err
@@ -80,23 +83,23 @@ func (k *Cluster) Create(ctx context.Context, _ ...string) (string, error) {
 	return "", errors.Join(ctx.Err(), k.destroyUntilEnded(bounded, ended))
 }
 
-// createNetwork makes the network of the node, with our mark; kind takes one that is
-// there as it is. The node is sealed and its cluster is of IPv4, so the network has
-// none of the options by which kind cares for the way out: no IPv6, no MTU.
+// createNetwork creates the node's network with our mark; kind uses an existing one.
+// The node opens no connection to the outside and its cluster is IPv4, so kind's
+// options for IPv6 and the MTU are left out.
 func (k *Cluster) createNetwork(ctx context.Context) error {
 	_, err := k.Engine.Run(ctx, "network", "create", "--driver", "bridge",
 		"--label", engine.OwnerLabel+"="+k.Owner, "--label", engine.MadeLabel+"="+k.MadeBy, k.Name)
 	if err == nil {
 		return nil
 	}
-	// Somebody may have made one of that name a moment ago.
+	// One of that name may have been created a moment ago.
 	if found, failed := k.Survey(ctx); failed == nil && found.Foreign != nil {
 		return found.Foreign
 	}
 	return fmt.Errorf("making the network of %s: %w", k.Name, err)
 }
 
-// config is what kind is told beside the image's name.
+// config is kind's configuration, the image aside.
 func (k *Cluster) config() *v1alpha4.Cluster {
 	config := &v1alpha4.Cluster{
 		Networking: v1alpha4.Networking{DisableDefaultCNI: k.OwnNetwork, APIServerAddress: "127.0.0.1"},
@@ -117,12 +120,12 @@ func (k *Cluster) config() *v1alpha4.Cluster {
 // container is the name that kind gives to the container of its one node.
 func (k *Cluster) container() string { return k.Name + "-control-plane" }
 
-// exec runs a command in the node.
+// Exec runs a command in the node.
 func (k *Cluster) Exec(ctx context.Context, command ...string) (string, error) {
 	return k.Engine.Run(ctx, append([]string{"exec", k.container()}, command...)...)
 }
 
-// ExportLogs writes what kind collects of the node to a folder.
+// ExportLogs writes the node's logs to a folder.
 func (k *Cluster) ExportLogs(_ context.Context, dest string) error {
 	return k.provider().CollectLogs(k.Name, dest)
 }
@@ -141,7 +144,7 @@ func (k *Cluster) GenerateKubeconfig(...string) (string, error) {
 	return k.Kubeconfig, k.provider().ExportKubeConfig(k.Name, k.Kubeconfig, false)
 }
 
-// writeKubeconfig is GenerateKubeconfig, for no longer than one look may take.
+// WriteKubeconfig is GenerateKubeconfig with the time limit of a single look.
 func (k *Cluster) WriteKubeconfig(ctx context.Context) error {
 	if _, err := poll.Within(ctx, poll.LookTimeout, func() (string, error) { return k.GenerateKubeconfig() }); err != nil {
 		return fmt.Errorf("reading the kubeconfig from the node of %s: %w", k.Name, withOutput(err))
@@ -149,10 +152,10 @@ func (k *Cluster) WriteKubeconfig(ctx context.Context) error {
 	return nil
 }
 
-// WaitForControlPlane returns at once: the promises that follow each wait for what they need.
+// WaitForControlPlane returns at once: each later step waits for what it needs.
 func (k *Cluster) WaitForControlPlane(context.Context, klient.Client) error { return nil }
 
-// CreateWithConfig refuses: the lab's configuration follows from the host, not from a file.
+// CreateWithConfig fails: the configuration follows from the host, not from a file.
 func (k *Cluster) CreateWithConfig(context.Context, string) (string, error) {
 	return "", errors.New("a lab takes no kind configuration file")
 }
@@ -180,7 +183,7 @@ func withOutput(err error) error {
 	return fmt.Errorf("%w\n%s", err, source.LastLines(string(failed.Output), 12))
 }
 
-// kindSays passes on what kind logs for people.
+// kindLogger forwards what kind logs for users.
 type kindLogger struct{ say func(string) }
 
 func (l kindLogger) Warn(string)                      {}

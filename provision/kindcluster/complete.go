@@ -7,12 +7,12 @@ import (
 	"gsb.test/jobset-e2e/provision/poll"
 )
 
-// completeMark is a file in the node, made when every promise of the lab has held
-// once. It lives as long as the node, and can be read when the API server is down. A
-// node without it is of a lab whose making was cut off, and nobody has worked on it.
+// completeMark is a file in the node, written when every step of the lab has succeeded
+// once. It lives as long as the node and can be read when the API server is down. A
+// node without it belongs to an unfinished lab, on which nobody has worked.
 const CompleteMark = "/kind/gsb-jobset-complete"
 
-// markComplete notes in the node that the lab is complete.
+// MarkComplete notes in the node that the lab is complete.
 func (k *Cluster) MarkComplete(ctx context.Context) error {
 	if _, err := k.Exec(ctx, "sh", "-c", "date -u +%FT%TZ >"+CompleteMark); err != nil {
 		return fmt.Errorf("noting in the node that the lab is complete: %w", err)
@@ -20,7 +20,7 @@ func (k *Cluster) MarkComplete(ctx context.Context) error {
 	return nil
 }
 
-// wasComplete tells whether the lab of a running node was complete once.
+// WasComplete reports whether the lab of a running node was complete once.
 func (k *Cluster) WasComplete(ctx context.Context) (bool, error) {
 	bounded, cancel := context.WithTimeout(ctx, poll.LookTimeout)
 	defer cancel()

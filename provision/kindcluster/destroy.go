@@ -10,7 +10,8 @@ import (
 	"gsb.test/jobset-e2e/provision/engine"
 )
 
-// takeAway destroys the cluster until kind's Create has ended, and once more then.
+// destroyUntilEnded destroys the cluster repeatedly until kind's Create has ended, and
+// once more then.
 func (k *Cluster) destroyUntilEnded(ctx context.Context, ended <-chan error) error {
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
@@ -29,19 +30,19 @@ func (k *Cluster) destroyUntilEnded(ctx context.Context, ended <-chan error) err
 	}
 }
 
-// Destroy removes what carries our mark: the node, its volume and its network. A
-// cluster that does not exist is removed already; what has its name and is not ours
-// is left, and named in the error, once all else is gone.
+// Destroy removes everything with our mark: the node, its volume and its network. A
+// cluster that does not exist is no error. An object of its name that is not ours is
+// left, and named in the error, after everything else is gone.
 func (k *Cluster) Destroy(ctx context.Context) error {
 	found, err := k.Survey(ctx)
 	if err != nil {
 		return err
 	}
 	for _, node := range found.Containers {
-		// An orderly shutdown of a node that is thrown away would take ten seconds.
+		// An orderly shutdown would take ten seconds.
 		_, _ = k.Engine.Run(ctx, "kill", node.ID) // it may have stopped already
 		if err := unfreeze(freezer, node.ID); err != nil {
-			return fmt.Errorf("thawing the node of %s: %w", k.Name, err)
+			return fmt.Errorf("unfreezing the node of %s: %w", k.Name, err)
 		}
 		if _, err := k.Engine.Run(ctx, "rm", "--force", "--volumes", node.ID); err != nil {
 			return fmt.Errorf("removing the node of %s: %w", k.Name, err)
@@ -62,9 +63,9 @@ func (k *Cluster) Destroy(ctx context.Context) error {
 	return found.Refusal()
 }
 
-// removeVolumes removes the volume that kind makes for a node in Podman, by itself and
-// before the container, which may never have come. Whose it is does not stand on it:
-// it is ours because the storage is. In Docker a node's volume goes with it.
+// removeVolumes removes the volume that kind creates for a node in Podman, before the
+// container, which may not exist. It carries no mark: it is ours because the storage
+// is. Docker removes a node's volume with the node.
 func (k *Cluster) removeVolumes(ctx context.Context) error {
 	volumes, err := k.Engine.Run(ctx, "volume", "ls", "--quiet", "--filter", "label="+k.container())
 	if err != nil {
@@ -79,11 +80,11 @@ func (k *Cluster) removeVolumes(ctx context.Context) error {
 }
 
 const (
-	// removing bounds a clean-up: no call of it may hang a Ctrl-C for longer.
+	// RemoveTimeout bounds a cleanup, so that Ctrl-C does not hang longer.
 	RemoveTimeout = 2 * time.Minute
-	// gatheringLogs bounds what is gathered before it. It takes some seconds.
+	// gatheringLogs bounds the gathering of logs before it, which takes some seconds.
 	GatheringLogs = 30 * time.Second
 )
 
-// ErrNotRemoved is in the error when something of a lab could not be removed.
+// ErrNotRemoved is in the error if a part of a lab could not be removed.
 var ErrNotRemoved = errors.New("the lab could not be removed; run make down again, and if that fails too, see what it says")

@@ -10,17 +10,15 @@ import (
 	"gsb.test/jobset-e2e/provision/source"
 )
 
-// sealScript forbids the node, and every pod on it, to open a connection to the
-// outside. Everything a lab needs is in its node, however it was come by, so none
-// is needed; a step that would wait for a pull fails at once instead; and a packet
-// to a Service address that kube-proxy has not programmed yet would otherwise
-// leave by the default route.
+// egressScript forbids the node and its pods to open connections to the outside. The
+// node contains every image, so no connection is needed. A step that would wait for a
+// pull fails at once, and a packet to a Service address that kube-proxy does not know
+// yet cannot leave by the default route.
 //
-// The way out that a rule sees is the one chosen before a Service address is
-// translated, so what goes to the node itself or to its pods is let through by
-// the address it is translated to. A pod that is gone has no route of its own any
-// more, and what still goes to its address would take the default route, so the
-// pods' addresses as a whole are made unreachable; those that are there lie in front.
+// A rule sees the route chosen before a Service address is translated. So traffic to
+// the node itself or to its pods is accepted by its translated address. A deleted pod
+// has no route, and traffic to its address would take the default route. Therefore the
+// whole pod subnet is unreachable; the routes of existing pods are more specific.
 const egressScript = `#!/bin/sh
 set -eu
 ip route replace unreachable ` + source.PodSubnet + `
@@ -37,28 +35,27 @@ for tables in iptables ip6tables; do
 done
 `
 
-// sealUnit has systemd seal the node before kubelet starts, and with it every
-// controller; again at every start of the node. Nothing has to be quick enough,
-// as a command run in the node from outside would have to be.
+// egressUnit runs the script before kubelet, and so before every controller, at each
+// start of the node. A command run from outside the node could be too late.
 const egressUnit = "[Service]\nExecStartPre=/bin/sh /usr/local/sbin/lab-seal\n"
 
-// sealFiles are the seal's files in the node.
+// egressFiles are the files of the egress rules in the node.
 var egressFiles = []struct{ path, text string }{
 	{"/usr/local/sbin/lab-seal", egressScript},
 	{"/etc/systemd/system/kubelet.service.d/20-seal.conf", egressUnit},
 }
 
-// writeSeal writes the seal's files below folder and returns the mounts that put
-// them into a node of any image: kind's own does not have them.
+// WriteEgressRules writes the files below folder and returns the mounts that put them
+// into a node of any image.
 func WriteEgressRules(folder string) ([]v1alpha4.Mount, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return nil, fmt.Errorf("writing the node's seal: %w", err)
+		return nil, fmt.Errorf("writing the node's egress rules: %w", err)
 	}
 	var mounts []v1alpha4.Mount
 	for _, inside := range egressFiles {
 		path := filepath.Join(folder, filepath.Base(inside.path))
 		if err := os.WriteFile(path, []byte(inside.text), 0o644); err != nil {
-			return nil, fmt.Errorf("writing the node's seal: %w", err)
+			return nil, fmt.Errorf("writing the node's egress rules: %w", err)
 		}
 		mounts = append(mounts, v1alpha4.Mount{HostPath: path, ContainerPath: inside.path, Readonly: true})
 	}

@@ -12,7 +12,7 @@ import (
 func describeContainer(c engine.Container) string {
 	for _, mount := range c.Mounts {
 		if strings.HasPrefix(mount.Destination, engine.MarkFolder) {
-			// The mark lies in <cache folder>/labs/<name>.seal.
+			// The mark is in <cache folder>/labs/<name>.seal.
 			return "it is the node of a lab made from another cache folder, " + filepath.Dir(filepath.Dir(filepath.Dir(mount.Source)))
 		}
 	}
@@ -29,7 +29,7 @@ func describeNetwork(n engine.Network) string {
 	return "it has no mark of this project"
 }
 
-// foreign is the refusal to touch what has a lab's name and is not ours.
+// Foreign is the refusal to touch objects of a lab's name that are not ours.
 type Foreign struct {
 	lab    string
 	engine engine.Engine
@@ -45,7 +45,7 @@ func (f *Foreign) add(kind, name, whose, remove string) {
 func (f *Foreign) Error() string {
 	by := strings.Join(f.remove, " && ")
 	if f.engine.Name == "podman" {
-		// A lab's Podman has a storage of its own.
+		// A lab's Podman has its own storage.
 		by = fmt.Sprintf("export CONTAINERS_CONF=%s CONTAINERS_STORAGE_CONF=%s; %s", os.Getenv("CONTAINERS_CONF"), os.Getenv("CONTAINERS_STORAGE_CONF"), by)
 	}
 	return fmt.Sprintf("%s has something of the name %s that this project did not make from this cache folder, so it is left alone:\n%s\n"+

@@ -1,12 +1,12 @@
 package kindcluster
 
-// withoutElection are kind's patches of kubeadm's configuration by which the
-// controller manager and the scheduler elect no leader: with one control plane
-// there is nobody to elect, and waiting for a lease costs seconds.
+// withoutElection are kind's patches of kubeadm's configuration that switch off leader
+// election of the controller manager and the scheduler: with one control plane it only
+// costs seconds.
 //
-// kind writes kubeadm's v1beta4 for Kubernetes 1.36 and newer and v1beta3 below,
-// and ignores a patch of the other version without a word. extraArgs is a list in
-// the one and a map in the other, so each version gets a patch of its own form.
+// kind uses kubeadm's v1beta4 for Kubernetes 1.36 and newer, v1beta3 below, and
+// silently ignores a patch of the other version. extraArgs is a list in one and a map
+// in the other, so there is a patch for each.
 var withoutElection = []string{
 	"kind: ClusterConfiguration\napiVersion: kubeadm.k8s.io/v1beta4\n" +
 		"controllerManager: {extraArgs: [{name: leader-elect, value: \"false\"}]}\n" +

@@ -14,8 +14,8 @@ import (
 	"gsb.test/jobset-e2e/provision/images"
 )
 
-// isOf checks that the node runs the Kubernetes that the set promises; its image's
-// tag promised it, and a tag can say anything.
+// VerifyVersions checks that the node runs the Kubernetes of the set, because an image
+// tag is not proof of its content.
 func (k *Cluster) VerifyVersions(ctx context.Context, set images.Set) error {
 	said, err := k.Exec(ctx, "cat", "/kind/version")
 	if err != nil {
@@ -28,26 +28,26 @@ func (k *Cluster) VerifyVersions(ctx context.Context, set images.Set) error {
 	return nil
 }
 
-// bring imports into the node's containerd those images of the set that it has not
-// got, and returns how many, once every one is there by the digest that the set
-// wants. Nothing that runs in the lab is pulled afterwards.
+// LoadImages imports into the node's containerd the images of the set that it does not
+// have. It returns how many, after all are there by digest. Nothing in the lab is
+// pulled later.
 func (k *Cluster) LoadImages(ctx context.Context, set images.Set) (int, error) {
 	missing, err := k.missingImages(ctx, set.Contents)
 	if err != nil || len(missing) == 0 {
 		return 0, err
 	}
-	k.Say(fmt.Sprintf("bringing %d images into the node", len(missing)))
+	k.Say(fmt.Sprintf("loading %d images into the node", len(missing)))
 	nodes, err := k.provider().ListInternalNodes(k.Name)
 	if err != nil || len(nodes) != 1 {
 		return 0, fmt.Errorf("looking for the node of %s: %w", k.Name, withOutput(err))
 	}
 	archive, err := os.Open(set.Images)
 	if err != nil {
-		return 0, fmt.Errorf("bringing images into the node: %w", err)
+		return 0, fmt.Errorf("loading images into the node: %w", err)
 	}
 	defer archive.Close()
 	if err := nodeutils.LoadImageArchive(nodes[0], untilDone(ctx, archive)); err != nil {
-		return 0, errors.Join(ctx.Err(), fmt.Errorf("bringing images into the node: %w", withOutput(err)))
+		return 0, errors.Join(ctx.Err(), fmt.Errorf("loading images into the node: %w", withOutput(err)))
 	}
 	still, err := k.missingImages(ctx, set.Contents)
 	if err != nil {
@@ -59,7 +59,8 @@ func (k *Cluster) LoadImages(ctx context.Context, set images.Set) (int, error) {
 	return len(missing), nil
 }
 
-// lacks says which images the node's containerd does not know by name and digest.
+// missingImages lists the images that the node's containerd does not have by name and
+// digest.
 func (k *Cluster) missingImages(ctx context.Context, wanted []images.Image) ([]string, error) {
 	if len(wanted) == 0 {
 		return nil, nil
@@ -71,7 +72,7 @@ func (k *Cluster) missingImages(ctx context.Context, wanted []images.Image) ([]s
 	return missingFrom(said, wanted), nil
 }
 
-// notAmong reads the table that ctr images ls prints: name, media type, digest.
+// missingFrom reads the table of ctr images ls: name, media type, digest.
 func missingFrom(table string, wanted []images.Image) []string {
 	has := map[string]string{}
 	for line := range strings.Lines(table) {

@@ -13,7 +13,7 @@ import (
 	"gsb.test/jobset-e2e/provision/engine"
 )
 
-// writeMark writes the file that marks the node as ours, and returns its mount.
+// WriteMark writes the file that marks the node as ours and returns its mount.
 func (k *Cluster) WriteMark(folder string) (v1alpha4.Mount, error) {
 	path := filepath.Join(folder, "owner")
 	err := os.WriteFile(path, []byte(fmt.Sprintf("the lab %s, made by %s\n", k.Name, k.MadeBy)), 0o644)
@@ -23,15 +23,15 @@ func (k *Cluster) WriteMark(folder string) (v1alpha4.Mount, error) {
 	return v1alpha4.Mount{HostPath: path, ContainerPath: engine.MarkFolder + k.Owner, Readonly: true}, nil
 }
 
-// survey is what stands in the engine under the name of a cluster: ours by the
-// mark, and what else there is of that name.
+// Survey lists the objects of a cluster's name in the engine: ours by the mark, and
+// others.
 type Survey struct {
 	Containers []engine.Container
 	networks   []engine.Network
 	Foreign    *Foreign
 }
 
-// survey looks for everything that has the cluster's name.
+// Survey finds everything that has the cluster's name.
 func (k *Cluster) Survey(ctx context.Context) (Survey, error) {
 	var found Survey
 	others := &Foreign{lab: k.Name, engine: k.Engine}
@@ -63,7 +63,7 @@ func (k *Cluster) Survey(ctx context.Context) (Survey, error) {
 	return found, nil
 }
 
-// refusal is an error if something of the cluster's name is not ours.
+// Refusal is an error if an object of the cluster's name is not ours.
 func (s Survey) Refusal() error {
 	if s.Foreign == nil {
 		return nil

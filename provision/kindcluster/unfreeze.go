@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// freezer is where a cgroup v1 host has its freezer; cgroup v2 has none, and lets
-// frozen processes be killed.
+// freezer is the freezer of a cgroup v1 host. cgroup v2 has none and can kill frozen
+// processes.
 const freezer = "/sys/fs/cgroup/freezer"
 
-// thaw unfreezes whatever is frozen in a container. runc freezes a pod for a
-// moment to change its limits; a node that is killed in that moment leaves a
-// process that no signal can end, and with it a container that cannot be removed.
+// unfreeze unfreezes the cgroups of a container. runc freezes a pod for a moment to
+// change its limits. A node killed in that moment leaves a process that no signal can
+// end, and a container that cannot be removed.
 func unfreeze(root, container string) error {
 	var failed []error
 	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {

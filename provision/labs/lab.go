@@ -1,3 +1,5 @@
+// Package labs keeps the files that describe this machine's labs: records, locks, and
+// the mark of what is ours.
 package labs
 
 import (
@@ -16,33 +18,35 @@ import (
 	"gsb.test/jobset-e2e/provision/source"
 )
 
-// DefaultName is the lab's name where LAB_NAME says nothing else.
+// DefaultName is the lab's name if LAB_NAME is empty.
 const DefaultName = "gsb-jobset"
 
-// Lab is one lab on this machine: a name, the checkout it serves, and the files
-// that tell others of it.
+// Lab is one lab on this machine: its name, its checkout, and the files that describe
+// it to other runs.
 type Lab struct {
-	// Name is the kind cluster's name, and its network's.
+	// Name is the name of the kind cluster and of its network.
 	Name string
 	// Checkout is the folder of this repository.
 	Checkout string
-	// Folder is the user's cache folder of this project: images, Podman's storage, the list of labs.
+	// Folder is the project's folder in the user's cache: images, Podman's storage, the
+	// list of labs.
 	Folder string
-	// Pins are what the lab text promises: versions, names and numbers.
+	// Pins are the versions, names and numbers of the lab text.
 	Pins fixtures.Pins
-	// Unfinished, if set, is told what is being done to the lab.
+	// Unfinished, if set, records what is being done to the lab.
 	Unfinished *Unfinished
-	// Keep leaves a lab standing that failed to come up.
+	// Keep keeps a lab that failed to come up.
 	Keep bool
 }
 
-// Names become part of host names, and of the node's own: 63 bytes in all.
+// A name becomes part of host names, and of the node's, which has at most 63 bytes.
 var nameRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 
-// reserved are names that a container engine or kind has for networks of its own.
+// reserved are names of networks that the engines or kind make themselves.
 var reserved = []string{"bridge", "container", "default", "host", "ingress", "kind", "nat", "none", "ns", "pasta", "podman", "private", "slirp4netns"}
 
-// New finds the checkout around the working directory and the user's cache folder.
+// New returns a lab of the checkout around the working directory, with the user's
+// cache folder.
 func New(pins fixtures.Pins, name string) (*Lab, error) {
 	if name == "" {
 		name = DefaultName
@@ -64,8 +68,8 @@ func New(pins fixtures.Pins, name string) (*Lab, error) {
 	return &Lab{Name: name, Checkout: checkout, Folder: filepath.Join(cache, "gsb-jobset"), Pins: pins}, nil
 }
 
-// userCache is the user's cache folder. XDG_CACHE_HOME moves it on every system,
-// where Go asks for it on Linux only.
+// userCache is the user's cache folder. XDG_CACHE_HOME moves it on every system; Go
+// reads that on Linux only.
 func userCache() (string, error) {
 	if folder := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(folder) {
 		return folder, nil
@@ -78,16 +82,16 @@ func (l *Lab) Kubeconfig() string {
 	return filepath.Join(l.Checkout, ".lab", l.Name+".kubeconfig")
 }
 
-// record says whose a lab is, or whose run holds it.
+// Record says who owns a lab, or whose run locks it.
 type Record struct {
 	Checkout string    `json:"checkout"`
 	PID      int       `json:"pid"`
 	Since    time.Time `json:"since"`
-	// Engine is the container engine that a lab stands in; a run that holds one names none.
+	// Engine is the container engine of the lab; empty in the record of a lock.
 	Engine string `json:"engine,omitempty"`
 }
 
-// podman is the folder of our own Podman storage.
+// PodmanFolder is the folder of our own Podman storage.
 func (l *Lab) PodmanFolder() string { return filepath.Join(l.Folder, "podman") }
 
 func (l *Lab) RecordFile() string   { return filepath.Join(l.Folder, "labs", l.Name+".json") }
@@ -111,8 +115,8 @@ func (l *Lab) WriteRecord(path, engine string) error {
 	return nil
 }
 
-// hold makes sure that nobody else works on this lab, now or as its owner, and
-// holds it until release is called or the process dies.
+// Lock makes sure that nobody else works on this lab and that no other checkout owns
+// it. The lock lasts until release is called or the process dies.
 func (l *Lab) Lock() (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(l.lockFile()), 0o755); err != nil {
 		return nil, fmt.Errorf("making the list of labs: %w (XDG_CACHE_HOME=/a/folder/with/room moves it)", err)
@@ -136,8 +140,8 @@ func (l *Lab) Lock() (release func(), err error) {
 	return release, nil
 }
 
-// inUse says who holds the lab's name. Where that process was killed, what it ran
-// holds it until it has ended too.
+// inUse says who locks the lab. If that process was killed, the commands it ran keep
+// the lock until they end.
 func (l *Lab) inUse() error {
 	by, _ := ReadRecord(l.lockFile())
 	text := fmt.Sprintf("the lab %s is in use by process %d from %s, since %s", l.Name, by.PID, by.Checkout, by.Since.Format(time.Kitchen))
@@ -147,8 +151,8 @@ func (l *Lab) inUse() error {
 	return fmt.Errorf("%s:\nwait for it to end, or take another name: LAB_NAME=%s-2 make e2e", text, l.Name)
 }
 
-// forget takes the lab off the list once nothing of it is left. A kubeconfig in the
-// checkout of which this list knows nothing is of a lab from another cache folder.
+// RemoveState removes the files of a lab that is gone. A kubeconfig of a lab without a
+// record belongs to a lab of another cache folder, and is kept.
 func (l *Lab) RemoveState() error {
 	var files []string
 	if Exists(l.RecordFile()) {

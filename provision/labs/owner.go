@@ -13,7 +13,7 @@ import (
 
 func (l *Lab) ownerFile() string { return filepath.Join(l.Folder, "owner") }
 
-// owner is the id of this cache folder; empty if nothing was ever made from it.
+// Owner is the id of this cache folder; empty if nothing was ever made from it.
 func (l *Lab) Owner() (string, error) {
 	content, err := os.ReadFile(l.ownerFile())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -22,8 +22,8 @@ func (l *Lab) Owner() (string, error) {
 	return strings.TrimSpace(string(content)), nil
 }
 
-// haveOwner is the id of this cache folder, which gets one if it has none. Of two
-// runs that give it one, both have that of the first.
+// EnsureOwner is the id of this cache folder, which gets one if it has none. Two runs
+// at the same time get the same one.
 func (l *Lab) EnsureOwner() (id string, err error) {
 	if id, err = l.Owner(); err != nil || id != "" {
 		return id, err
@@ -49,12 +49,12 @@ func (l *Lab) EnsureOwner() (id string, err error) {
 	return id, err
 }
 
-// madeBy says for people whose a lab is.
+// MadeBy names the user, host and folder of a lab, for people.
 func (l *Lab) MadeBy() string {
 	who := "somebody"
 	if u, err := user.Current(); err == nil {
 		who = u.Username
 	}
-	host, _ := os.Hostname() // without it the folder says enough
+	host, _ := os.Hostname() // the folder is enough
 	return fmt.Sprintf("%s on %s in %s", who, host, l.Checkout)
 }

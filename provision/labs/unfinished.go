@@ -5,22 +5,22 @@ import (
 	"sync/atomic"
 )
 
-// Unfinished is what was begun on a lab and has not ended: what a second interrupt
-// cuts off. Its zero value and nil are ready for use.
+// Unfinished is the work on a lab that has begun and not ended, which a second
+// interrupt cuts off. Its zero value and nil are ready for use.
 type Unfinished struct {
 	now atomic.Pointer[unfinishedWork]
 }
 
 type unfinishedWork struct{ lab, doing string }
 
-// begin notes that from now on the lab is incomplete, or used by a command.
+// Begin notes that from now on the lab is incomplete, or used by a command.
 func (u *Unfinished) Begin(lab, doing string) {
 	if u != nil {
 		u.now.Store(&unfinishedWork{lab, doing})
 	}
 }
 
-// finish notes that the lab is complete, or that nothing of it is left.
+// Finish notes that the lab is complete, or that nothing of it is left.
 func (u *Unfinished) Finish() {
 	if u != nil {
 		u.now.Store(nil)

@@ -1,3 +1,4 @@
+// Package poll waits for a state and reports the last one it saw.
 package poll
 
 import (
@@ -15,31 +16,30 @@ import (
 )
 
 const (
-	// patience is how long one promise may take. On two cores the slowest takes
-	// less than a tenth of it, so running out of it means that something is stuck.
+	// patience is how long one state may take. On two cores the slowest takes less than a
+	// tenth of it.
 	patience = 3 * time.Minute
-	// pollInterval is the pause between two looks: short beside what is waited
-	// for (seconds), long beside what a look costs (milliseconds).
+	// pollInterval is the pause between two looks: short beside what is waited for
+	// (seconds), long beside the cost of a look (milliseconds).
 	PollInterval = 100 * time.Millisecond
-	// lookTimeout ends a single look, so that one hanging request is told as such
-	// and does not use up the whole patience.
+	// LookTimeout ends a single look, so that one hanging request does not use up the
+	// whole patience.
 	LookTimeout = 15 * time.Second
 )
 
-// notYet is what was seen when the awaited state does not hold, but still can.
+// Pending is the state seen when the awaited one has not come yet.
 type Pending string
 
 func (n Pending) Error() string { return string(n) }
 
-// notYetf is a notYet with a format.
+// Pendingf is a formatted Pending.
 func Pendingf(format string, args ...any) error { return Pending(fmt.Sprintf(format, args...)) }
 
-// waitFor looks until look returns nil, and says on giving up what was awaited,
-// for how long, the last state seen and the last error.
+// For looks until look returns nil. Its error says what was awaited, for how long, the
+// last state and the last error.
 //
-// A look that returns a notYet, or an error that may pass by itself (see
-// transient), is repeated. Any other error ends the wait at once: no waiting
-// cures an object that the API server finds invalid.
+// A look that returns Pending or a transient error is repeated. Any other error ends
+// the wait at once: waiting does not make an invalid object valid.
 func For(ctx context.Context, what string, look func(context.Context) error) error {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -54,8 +54,7 @@ func For(ctx context.Context, what string, look func(context.Context) error) err
 		case seen == nil:
 			return true, nil
 		case ctx.Err() != nil:
-			// The look was cut off by the end of the wait: what it says of the
-			// cluster is worth less than what the look before it said.
+			// The wait ended during this look: the look before it says more.
 			if state == nil && trouble == nil {
 				trouble = seen
 			}
@@ -94,18 +93,18 @@ func For(ctx context.Context, what string, look func(context.Context) error) err
 	return fmt.Errorf("%s: %w", message, err)
 }
 
-// transient tells whether an error may pass by itself: the connection to the
-// API server or from it to a webhook failed (the API server reports the latter
-// with a status of 500 or above), or it is busy, or has not yet noticed a new kind.
-// What the API server or a webhook refuses (invalid, forbidden) is not.
+// transient reports whether an error may go away: the connection to the API server, or
+// from it to a webhook, failed (the API server reports the latter with a status of 500
+// or above), or it is busy, or does not know a new kind yet. What the API server or a
+// webhook refuses (invalid, forbidden) is not transient.
 func transient(err error) bool {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		code := status.Status().Code
 		return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || code == http.StatusConflict
 	}
-	// Every failed request is a net.Error, one with the wrong certificate
-	// authority too; only what a socket says can change by itself.
+	// Every failed request is a net.Error, one with the wrong certificate authority
+	// included; only a socket error may go away.
 	var socket *net.OpError
 	return errors.As(err, &socket) || meta.IsNoMatchError(err) || errors.Is(err, context.DeadlineExceeded) ||
 		utilnet.IsTimeout(err) || utilnet.IsProbableEOF(err)

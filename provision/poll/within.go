@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// within runs what knows no context, as kind's library does, for as long as ctx
-// lasts and no longer than a time. What is not done then goes on unheeded.
+// Within runs a function that takes no context, such as those of kind, until ctx ends
+// and at most for a limit. An unfinished function goes on in the background, and its
+// result is dropped.
 func Within[T any](ctx context.Context, limit time.Duration, do func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -4,5 +4,5 @@ package process
 
 import "syscall"
 
-// endsWithUs cannot tie a program's life to ours on this system.
+// endsWithUs does nothing: this system cannot end a program with its parent.
 func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Holders returns the processes, other than this one, that have a file open, as far
-// as /proc shows them: none where there is no /proc.
+// Holders returns the other processes that have a file open, as shown by /proc; none
+// without /proc.
 func Holders(path string) []int {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package process runs the programs that this one runs for long: none of them
-// outlives it, and a lock that it holds is not free before they have ended.
+// Package process runs long-running programs. None of them outlives this one, and a
+// lock of this one is not free before they have ended.
 package process
 
 import (
@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Command is a program in a process group of its own, so that the terminal's Ctrl-C
-// does not reach it before us. Where the system can (Linux), it gets a SIGTERM when
-// this program dies, of a SIGKILL too. Start it by Run.
+// Command is a program in its own process group, so that the terminal's Ctrl-C does
+// not reach it before this one. On Linux it gets a SIGTERM when this program dies, of
+// a SIGKILL included. Start it by Run.
 func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, name, args...)
 	command.SysProcAttr = endsWithUs()
@@ -24,8 +24,8 @@ func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return command
 }
 
-// starter runs functions on one thread that lives as long as this program: the
-// system takes the end of the thread that started a program for the end of its parent.
+// starter runs functions on one thread that lives as long as this program: the kernel
+// takes the end of the thread that started a program for the end of its parent.
 var starter = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go func() {
@@ -47,8 +47,8 @@ func Run(command *exec.Cmd) error {
 	return command.Wait()
 }
 
-// held are the files of the locks that this program holds. A Command gets them too,
-// and the system frees a lock only when nobody has its file open any more.
+// held are the files of the locks of this program. A Command inherits them, and the
+// kernel frees a lock only when nobody has its file open.
 type held struct {
 	mu   sync.Mutex
 	open []*os.File
@@ -74,9 +74,9 @@ func (h *held) remove(file *os.File) {
 	h.open = slices.DeleteFunc(h.open, func(other *os.File) bool { return other == file })
 }
 
-// TryLock locks a file, which it makes if need be. It is not free where another
-// process holds it, or a Command of one that was killed. It stays locked until
-// release is called, or this program and each Command that it has started have ended.
+// TryLock locks a file, which it creates if needed. It fails if another process, or a
+// Command of a killed one, has the lock. The lock lasts until release is called, or
+// this program and all its Commands have ended.
 func TryLock(path string) (release func(), free bool, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -93,7 +93,7 @@ func TryLock(path string) (release func(), free bool, err error) {
 	locks.add(file)
 	return func() {
 		locks.remove(file)
-		// A daemon that a command left running may have the file open still.
+		// A daemon left by a command may still have the file open.
 		_ = unix.Flock(int(file.Fd()), unix.LOCK_UN)
 		file.Close()
 	}, true, nil

@@ -1,3 +1,4 @@
+// Package progress prints the steps of a command as a list.
 package progress
 
 import (
@@ -13,12 +14,12 @@ import (
 	"golang.org/x/term"
 )
 
-// quiet is how long a step may say nothing before a line tells how far it is,
-// where the output is no terminal.
+// quiet is how long a step may take before a line reports it, where the output is no
+// terminal.
 const quiet = 15 * time.Second
 
-// list prints what is promised, line by line, as each holds. On a terminal the
-// last line shows what is being waited for; elsewhere a line says so now and then.
+// List prints each step when it ends. On a terminal the last line shows what is
+// running; elsewhere a line reports it now and then.
 type List struct {
 	out      io.Writer
 	terminal bool
@@ -31,7 +32,7 @@ type List struct {
 	ended   sync.WaitGroup
 }
 
-// line is one promise on its way.
+// line is one running step.
 type line struct {
 	list     *List
 	name     string
@@ -59,7 +60,7 @@ func New(out *os.File) *List {
 	return l
 }
 
-// close ends the drawing and leaves the cursor on a line of its own.
+// Close ends the drawing and leaves the cursor at the start of a line.
 func (l *List) Close() {
 	close(l.stop)
 	l.ended.Wait()
@@ -68,7 +69,7 @@ func (l *List) Close() {
 	l.erase()
 }
 
-// start begins a line.
+// Start begins a line.
 func (l *List) Start(name string) *line {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -77,14 +78,14 @@ func (l *List) Start(name string) *line {
 	return started
 }
 
-// say tells what the line is doing now.
+// Say sets what the line is doing now.
 func (n *line) Say(doing string) {
 	n.list.lock.Lock()
 	defer n.list.lock.Unlock()
 	n.doing = doing
 }
 
-// end prints the line for good: its promise holds, or what stands in its way.
+// End prints the line of a step that is done or has failed.
 func (n *line) End(said string, err error) {
 	l := n.list
 	l.lock.Lock()
@@ -106,7 +107,7 @@ func (n *line) End(said string, err error) {
 	fmt.Fprintf(l.out, " %s %-10s %-60s %6.1fs\n", mark, n.name, said, time.Since(n.began).Seconds())
 }
 
-// note prints lines below the one just ended.
+// Note prints lines below the one that ended last.
 func (l *List) Note(format string, args ...any) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

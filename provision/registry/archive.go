@@ -14,7 +14,7 @@ import (
 	"gsb.test/jobset-e2e/provision/images"
 )
 
-// named is an image by the name that the node shall know it by.
+// named is an image with its name in the node.
 type named struct {
 	ref   string
 	image v1.Image
@@ -23,9 +23,9 @@ type named struct {
 // containerdName is the annotation by which containerd names an image it imports.
 const containerdName = "io.containerd.image.name"
 
-// writeArchive writes images as an OCI layout in one tar file, and returns each
-// with its digest. In that form, unlike in docker save's, manifests stay as they
-// were pulled, so that the node knows an image by the very digest the registry does.
+// writeArchive writes images as an OCI layout in one tar file and returns each with
+// its digest. Unlike in docker save's format, manifests stay unchanged, so that the
+// node knows an image by the digest of its registry.
 func writeArchive(path string, all []named) (contents []images.Image, err error) {
 	out, err := os.Create(path)
 	if err != nil {
@@ -56,7 +56,7 @@ func writeArchive(path string, all []named) (contents []images.Image, err error)
 	return contents, l.tar.Close()
 }
 
-// layoutTar is an OCI layout being written; has lists the blobs that are in it.
+// layoutTar is an OCI layout being written; has lists its blobs.
 type layoutTar struct {
 	tar *tar.Writer
 	has map[v1.Hash]bool

@@ -1,10 +1,10 @@
-// Package registry makes the image set of a lab from what others have released:
-// kind's node image, the images and manifests of JobSet and Kueue, and the steps'
-// image; only the device plugin is built here. It needs neither root nor Debian.
+// Package registry makes the image set of a lab from releases: kind's node image, the
+// images and manifests of JobSet and Kueue, and the steps' image. Only the device
+// plugin is built. It needs neither root nor Debian.
 //
-// Images are pulled with go-containerregistry. What is ours is what the library
-// leaves open: layers kept on disk half-done, so that a broken pull goes on where
-// it broke, and failures sorted into those worth trying again and those to be told.
+// Images are pulled with go-containerregistry. This package adds what the library
+// leaves open: partial layers stay on disk, so that an interrupted pull continues, and
+// failures are sorted into those to retry and those to report.
 package registry
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// Client asks registries and download sites, or what stands in for them.
+// Client sends requests to registries and download sites, or to their mirrors.
 type Client struct {
 	mirrors  Mirrors
 	folder   string // of pulled layers, whole and half
@@ -32,24 +32,24 @@ type Client struct {
 	web      *http.Transport
 	pause    time.Duration
 	progress *progress
-	// digests are what was pulled: by its name the digest that its registry gives for it,
-	// which is an index's where there are several architectures.
+	// digests are the pulled digests by name: what the registry answers, the index's for
+	// several architectures.
 	digests map[string]string
 }
 
-// NewClient returns a client that keeps what it pulls in folder. Credentials are
-// those of the Docker configuration, as docker login leaves them.
+// NewClient returns a client that keeps pulled parts in folder. It uses the
+// credentials of the Docker configuration.
 func NewClient(mirrors Mirrors, folder string, say func(string)) *Client {
 	web := http.DefaultTransport.(*http.Transport).Clone()
-	// A host that takes no connection within this time is told as such.
+	// A host that accepts no connection within this time is reported as such.
 	web.DialContext = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	web.ResponseHeaderTimeout = 30 * time.Second
 	return &Client{mirrors: mirrors, folder: folder, keychain: authn.DefaultKeychain, web: web, pause: firstPause,
 		progress: &progress{say: say}, digests: map[string]string{}}
 }
 
-// Pull fetches an image for this machine, every layer of it to disk. digest is
-// what is known of it, sha256:…, of the image or of the index it is in; empty if nothing is.
+// Pull fetches an image for this machine and writes every layer to disk. digest is the
+// known one, sha256:…, of the image or its index; empty if unknown.
 func (c *Client) Pull(ctx context.Context, ref, digest string) (v1.Image, error) {
 	at, err := c.mirrors.image(ref)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Client) Pull(ctx context.Context, ref, digest string) (v1.Image, error)
 	return c.layers(ctx, tripper, at.Context(), a, image)
 }
 
-// open does what a registry wants before it gives anything of a repository.
+// open authenticates for a repository.
 func (c *Client) open(ctx context.Context, repository name.Repository) (http.RoundTripper, error) {
 	auth, err := authn.Resolve(ctx, c.keychain, repository)
 	if err != nil {
@@ -79,9 +79,9 @@ func (c *Client) open(ctx context.Context, repository name.Repository) (http.Rou
 	return transport.NewWithContext(ctx, repository.Registry, auth, c.roundTripper(repository.Registry), []string{repository.Scope(transport.PullScope)})
 }
 
-// way is how a registry may be asked. The library goes on without TLS where an
-// address is private and TLS fails; here that happens only where it is asked for,
-// since credentials would go with it.
+// roundTripper is the transport to a registry. The library falls back to plain HTTP if
+// an address is private and TLS fails; here that needs a setting, because credentials
+// are sent too.
 func (c *Client) roundTripper(registry name.Registry) http.RoundTripper {
 	if c.mirrors.plain(registry.RegistryStr()) {
 		return c.web
@@ -100,7 +100,7 @@ func (o onlyTLS) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // describe fetches an image's manifest and configuration and checks them.
 func (c *Client) describe(ctx context.Context, tripper http.RoundTripper, at name.Reference, a request, digest string) (v1.Image, error) {
-	// The transport is a ready one, so the library neither authenticates nor retries by itself.
+	// The transport is ready, so that the library neither authenticates nor retries.
 	options := []remote.Option{remote.WithContext(ctx), remote.WithTransport(tripper),
 		remote.WithPlatform(v1.Platform{OS: "linux", Architecture: runtime.GOARCH})}
 	found, err := remote.Get(at, options...)
@@ -163,8 +163,8 @@ func (c *Client) Fetch(ctx context.Context, address string) (content []byte, err
 // fetchLimit is an order of magnitude above Kueue's manifests, the largest.
 const fetchLimit = 32 << 20
 
-// identify adds the Docker configuration's credentials for the host, which a
-// mirror may want for files as for images.
+// identify adds the Docker configuration's credentials for the host, which a mirror
+// may require for files too.
 func (c *Client) identify(ctx context.Context, request *http.Request) error {
 	host, err := name.NewRegistry(request.URL.Host)
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *Client) identify(ctx context.Context, request *http.Request) error {
 	return nil
 }
 
-// pulled is where a layer lies once it is whole.
+// pulled is the file of a complete layer.
 func (c *Client) pulled(digest v1.Hash) string {
 	return filepath.Join(c.folder, digest.Algorithm+"-"+digest.Hex)
 }

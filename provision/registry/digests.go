@@ -17,8 +17,8 @@ import (
 //go:embed digests.yaml
 var digestsYAML []byte
 
-// Digests are what is known of names that others could change: sha256:… by an image's
-// full name or a manifest's address.
+// Digests are the known digests, sha256:…, by an image's full name or a manifest's
+// address.
 type Digests map[string]string
 
 func parseDigests(content []byte) (Digests, error) {
@@ -47,7 +47,7 @@ func (d Digests) check() error {
 	return nil
 }
 
-// contradict says which digest of a set is another than the one that is known.
+// contradict names the digest of a set that differs from the known one.
 func (d Digests) contradict(set images.Set, dir string) error {
 	for what, digest := range set.From {
 		if known := d[what]; known != "" && known != digest {
@@ -57,9 +57,9 @@ func (d Digests) contradict(set images.Set, dir string) error {
 	return nil
 }
 
-// Note adds what a set was pulled from to the digest list of a checkout and returns
-// how many names were new. What came through a mirror is not noted: others could not
-// know whether it is what the original host has.
+// Note adds the digests of a pulled set to the checkout's list and returns how many
+// were new. Digests from a mirror are not noted: nobody can know whether they are
+// those of the original host.
 func (p Puller) Note(set images.Set, checkout string) (added int, err error) {
 	if p.Mirrors.Mirror != "" || len(p.Mirrors.Hosts) > 0 {
 		return 0, nil

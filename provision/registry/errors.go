@@ -15,17 +15,17 @@ import (
 	"gsb.test/jobset-e2e/provision/images"
 )
 
-// Elsewhere is the mend where a host cannot be used at all.
+// Elsewhere is the fix where a host cannot be used at all.
 const Elsewhere = "pull through a mirror: LAB_MIRROR=http://host:port; or build from source: LAB_IMAGES=source;\n" +
 	"   or bring the images from a machine that has them: make images-save, make images-load"
 
-// somebody is the mend where bytes are not what they should be.
+// suspectTampering is the fix where bytes differ from their digest.
 const suspectTampering = "somebody changed it, there or on the way; do not use it before you know who"
 
-// asked is one thing asked for: what, by its own name, and where.
+// request is what is requested, by its original name, and the host.
 type request struct{ what, host string }
 
-// told is an error with its cause in one sentence and its mend.
+// userError is an error with its reason in one sentence and its fix.
 type userError struct {
 	reason, fix string
 	cause       error
@@ -39,18 +39,18 @@ func (t *userError) Error() string {
 }
 func (t *userError) Unwrap() error { return t.cause }
 
-// passing is an error that may pass by itself.
+// transientError is an error that may go away.
 type transientError struct{ error }
 
 func (p transientError) Unwrap() error { return p.error }
 
-// status is an answer that is not what was asked for.
+// status is an unexpected HTTP status.
 type status int
 
 func (s status) Error() string { return fmt.Sprintf("%d %s", int(s), http.StatusText(int(s))) }
 
-// judge sorts an error: passing ones may be tried again, all others are told with
-// their cause and mend at once, since no waiting cures them.
+// classify sorts an error: a transient one may be retried; any other gets its reason
+// and fix at once.
 func (a request) classify(err error) error {
 	var already *userError
 	var again transientError
@@ -92,7 +92,7 @@ func (a request) classify(err error) error {
 	return transientError{err}
 }
 
-// innermost is the last of an error's own words: those before it repeat the address.
+// rootCause is an error's innermost text: those around it repeat the address.
 func rootCause(err error) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
@@ -100,8 +100,7 @@ func rootCause(err error) string {
 	return err.Error()
 }
 
-// persist does something until it succeeds, fails for good, or has failed in
-// passing so often that it is told.
+// retry repeats do until it succeeds, fails for good, or has had its tries.
 func (c *Client) retry(ctx context.Context, a request, do func() error) error {
 	began := time.Now()
 	for try := 1; ; try++ {
@@ -129,7 +128,7 @@ func (c *Client) retry(ctx context.Context, a request, do func() error) error {
 	}
 }
 
-// tries and firstPause bound what is tried again: 0.5, 1 and 2 s are waited between.
+// tries and firstPause bound the retries: the pauses are 0.5, 1 and 2 s.
 const (
 	tries      = 4
 	firstPause = 500 * time.Millisecond

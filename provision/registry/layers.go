@@ -19,10 +19,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// atOnce is how many layers of an image are pulled side by side.
+// atOnce is how many layers of an image are pulled in parallel.
 const atOnce = 3
 
-// layers pulls an image's layers and returns the image as it lies on disk.
+// layers pulls an image's layers and returns the image on disk.
 func (c *Client) layers(ctx context.Context, tripper http.RoundTripper, from name.Repository, a request, image v1.Image) (v1.Image, error) {
 	manifest, err := image.Manifest()
 	if err != nil {
@@ -52,11 +52,11 @@ func (c *Client) layers(ctx context.Context, tripper http.RoundTripper, from nam
 	return partial.CompressedToImage(local)
 }
 
-// layer pulls one layer, going on where an earlier pull broke off.
+// layer pulls one layer and continues an interrupted pull.
 func (c *Client) layer(ctx context.Context, tripper http.RoundTripper, from name.Repository, a request, layer v1.Descriptor) (err error) {
 	whole := c.pulled(layer.Digest)
 	if info, err := os.Stat(whole); err == nil && info.Size() == layer.Size {
-		// An earlier run's; it is read once more, since a disk may have lost some of it.
+		// From an earlier run: it is read once more, because a disk may have lost part of it.
 		if holds(whole, layer.Digest) {
 			c.progress.got(layer.Digest, layer.Size)
 			return nil
@@ -117,7 +117,7 @@ func (c *Client) layer(ctx context.Context, tripper http.RoundTripper, from name
 	return os.Rename(half.Name(), whole)
 }
 
-// holds tells whether a file is what a digest says.
+// holds reports whether a file has a digest.
 func holds(path string, digest v1.Hash) bool {
 	in, err := os.Open(path)
 	if err != nil {
@@ -128,7 +128,7 @@ func holds(path string, digest v1.Hash) bool {
 	return err == nil && found == digest
 }
 
-// ask asks for what is missing of a layer and returns it with where it begins.
+// ask requests the missing part of a layer and returns it with its offset.
 func (c *Client) ask(ctx context.Context, tripper http.RoundTripper, from name.Repository, layer v1.Descriptor, have int64) (io.ReadCloser, int64, error) {
 	address := url.URL{Scheme: from.Scheme(), Host: from.RegistryStr(), Path: "/v2/" + from.RepositoryStr() + "/blobs/" + layer.Digest.String()}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
@@ -152,13 +152,14 @@ func (c *Client) ask(ctx context.Context, tripper http.RoundTripper, from name.R
 	return nil, 0, status(answer.StatusCode)
 }
 
-// wrong tells that what came is not what was pinned or announced.
+// mismatch is an error: what was received is not what was pinned or announced.
 func (a request) mismatch(wanted, found string) error {
 	return &userError{fmt.Sprintf("%s gave another %s than was wanted: %s, not %s", a.host, a.what, found, wanted),
 		suspectTampering, nil}
 }
 
-// orWrong tells the library's refusal of a manifest that is not of the digest asked for.
+// orMismatch turns the library's refusal of a manifest with another digest into a
+// mismatch.
 func (a request) orMismatch(at name.Reference, err error) error {
 	if _, found, mismatch := strings.Cut(err.Error(), `manifest digest: "`); mismatch {
 		found, _, _ = strings.Cut(found, `"`)
@@ -167,7 +168,7 @@ func (a request) orMismatch(at name.Reference, err error) error {
 	return err
 }
 
-// orForeign tells that an image is not for this machine.
+// orOtherPlatform is an error if an image is not for this machine.
 func (a request) orOtherPlatform(err error) error {
 	if strings.Contains(err.Error(), "no child with platform") {
 		return &userError{fmt.Sprintf("%s has %s, but not for this machine: %v", a.host, a.what, err),
@@ -176,7 +177,7 @@ func (a request) orOtherPlatform(err error) error {
 	return err
 }
 
-// onDisk is a pulled image: its manifest and configuration in memory, its layers in files.
+// onDisk is a pulled image: manifest and configuration in memory, layers in files.
 type onDisk struct {
 	image  v1.Image
 	client *Client

@@ -17,8 +17,8 @@ import (
 	"gsb.test/jobset-e2e/provision/source"
 )
 
-// manifest fetches a release's manifests and fits them to one node. It returns
-// the documents, the images they name, and the sha256 of what was fetched.
+// manifest fetches a release's manifests and resizes them for one node. It returns the
+// documents, their images, and the sha256 of the download.
 func (c *Client) manifest(ctx context.Context, r Release, digest string) (documents []byte, images []string, sum string, err error) {
 	content, err := c.Fetch(ctx, r.Manifest)
 	if err != nil {
@@ -105,16 +105,16 @@ func imagesIn(objects []*unstructured.Unstructured) ([]string, error) {
 	return found, nil
 }
 
-// unexpected is the image in a manifest that should not be there.
+// unexpected is an image in a manifest that should not be there.
 type unexpected struct{ found, wanted string }
 
 func (u *unexpected) Error() string {
 	return fmt.Sprintf("it names the image %s, where %s was expected", u.found, u.wanted)
 }
 
-// isOf tells whether the manager's image is among those named, of the release's
-// very version, and none that is not known: a tag is what the walk judges the version
-// by, and an image of another place may be gone tomorrow.
+// isOf is an error if the manager's image is not in the list with the release's
+// version, or if an unknown image is: the version is judged by the tag, and an image
+// of another host may disappear.
 func isOf(images []string, r Release) error {
 	wanted, there := r.manager(), false
 	var others []string

@@ -15,25 +15,25 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Mirrors say what stands in for the hosts that images and manifests come from.
-// On a mirror the original host is the first part of the path:
+// Mirrors replace the hosts of images and manifests. On a mirror the original host is
+// the first part of the path:
 //
 //	<mirror>/<original host>/<repository>   an image
 //	<mirror>/<original host>/<path>         a download
 //
 // LAB_MIRROR is a mirror's address, or a file with the keys below.
 type Mirrors struct {
-	// Mirror is the address that stands in for every host, Hosts has addresses for single ones.
+	// Mirror is the mirror of every host; Hosts are mirrors of single ones.
 	Mirror string            `json:"mirror"`
 	Hosts  map[string]string `json:"mirrors"`
-	// Node and Versions say what is pulled instead of what the lab pins: a lab of
-	// them is another lab, and its verdict says so.
+	// Node and Versions replace the pinned ones. A lab of them is another lab, and its
+	// verdict says so.
 	Node     string   `json:"node"`
 	Versions Versions `json:"versions"`
-	// Images are the managers' images where a release's manifests name others than
-	// provision/registry/sources.yaml: without a tag, or with it where that is not the version.
+	// Images are the managers' images, if a release's manifests name others than
+	// provision/registry/sources.yaml: without a tag, or with one that is not the version.
 	Images Images `json:"images"`
-	// Digests are known besides those of provision/registry/digests.yaml, and go before them.
+	// Digests take precedence over those of provision/registry/digests.yaml.
 	Digests Digests `json:"digests"`
 }
 
@@ -140,7 +140,7 @@ func checkAddress(what, address string) error {
 	return nil
 }
 
-// of returns the mirror of a host, or false where the host itself is asked.
+// of returns the mirror of a host; false if it has none.
 func (m Mirrors) of(host string) (string, bool) {
 	address := m.Hosts[host]
 	if address == "" {
@@ -149,7 +149,7 @@ func (m Mirrors) of(host string) (string, bool) {
 	return strings.TrimSuffix(address, "/"), address != ""
 }
 
-// image returns where an image is asked for.
+// image returns the address of an image.
 func (m Mirrors) image(ref string) (name.Reference, error) {
 	original, err := name.ParseReference(ref)
 	if err != nil {
@@ -167,8 +167,8 @@ func (m Mirrors) image(ref string) (name.Reference, error) {
 	if place.Scheme == "http" {
 		options = append(options, name.Insecure)
 	}
-	// Not by parsing a whole name: a host without a dot would be taken for a
-	// repository of docker.io.
+	// Not by parsing the whole name: a host without a dot would be taken for a repository
+	// of docker.io.
 	registry, err := name.NewRegistry(place.Host, options...)
 	if err != nil {
 		return nil, fmt.Errorf("the mirror of %s: %w", hostOf(original), err)
@@ -180,8 +180,8 @@ func (m Mirrors) image(ref string) (name.Reference, error) {
 	return repository.Tag(original.Identifier()), nil
 }
 
-// plain tells whether a host may be asked without TLS: only a mirror of which the
-// setting says so.
+// plain reports whether a host may be used without TLS: only a mirror whose setting
+// says so.
 func (m Mirrors) plain(registry string) bool {
 	for _, address := range append(slices.Collect(maps.Values(m.Hosts)), m.Mirror) {
 		if place, err := url.Parse(address); err == nil && place.Scheme == "http" && place.Host == registry {
@@ -191,7 +191,7 @@ func (m Mirrors) plain(registry string) bool {
 	return false
 }
 
-// download returns where a file is asked for.
+// download returns the address of a file.
 func (m Mirrors) download(address string) string {
 	_, path, _ := strings.Cut(address, "://")
 	host, _, _ := strings.Cut(path, "/")
@@ -201,7 +201,7 @@ func (m Mirrors) download(address string) string {
 	return address
 }
 
-// hostOf is the host of an image as people write it.
+// hostOf is the host of an image name.
 func hostOf(ref name.Reference) string {
 	if host := ref.Context().RegistryStr(); host != name.DefaultRegistry {
 		return host

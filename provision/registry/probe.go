@@ -15,14 +15,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// answerTime is how long a host may take to answer before it counts as one that does not.
+// answerTime is how long a host may take to answer.
 const answerTime = 3 * time.Second
 
-// Answer is what one host said, or its mirror.
+// Answer is the result for one host or its mirror.
 type Answer struct {
-	// Host is the host by its own name, At the one that was asked for it.
+	// Host is the original host; At is the one that was asked.
 	Host, At string
-	// Err is nil if the host answers as what it should be.
+	// Err is nil if the host answers as it should.
 	Err error
 }
 
@@ -37,7 +37,7 @@ func (a Answer) String() string {
 	return at + " does not answer: " + cause(a.Err)
 }
 
-// cause is an error in the fewest words.
+// cause is an error in few words.
 func cause(err error) string {
 	var refused *transport.Error
 	if errors.As(err, &refused) {
@@ -53,8 +53,8 @@ func cause(err error) string {
 	return rootCause(err)
 }
 
-// Probe asks every host that a set is made from, side by side and once each, and
-// returns what they said in a stable order. Nothing is remembered.
+// Probe asks every host of a set once, in parallel, and returns the answers in a
+// stable order. Nothing is remembered.
 func (c *Client) Probe(ctx context.Context, s Sources) []Answer {
 	var answers []Answer
 	asked := map[string]bool{}
@@ -103,8 +103,8 @@ func (c *Client) Probe(ctx context.Context, s Sources) []Answer {
 	return answers
 }
 
-// head asks a download site for a file without its content. That the file is not
-// there is an answer too; it is told when the file is wanted.
+// head requests a file from a download site without its content. A missing file is an
+// answer too; it is reported when the file is needed.
 func (c *Client) head(ctx context.Context, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
 	if err != nil {

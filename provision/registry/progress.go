@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1"
 )
 
-// progress tells how much of what is pulled is there, and what goes wrong in passing.
+// progress reports how much was pulled, and transient errors.
 type progress struct {
 	say      func(string)
 	lock     sync.Mutex
@@ -44,7 +44,7 @@ func (p *progress) got(layer v1.Hash, size int64) {
 	p.report(sum)
 }
 
-// note tells what went wrong; it stays to be seen until something else does.
+// note reports an error, which is shown until the next one.
 func (p *progress) note(text string) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -60,7 +60,7 @@ func (p *progress) report(sum int64) {
 	p.say(strings.ReplaceAll(said, "\n", " "))
 }
 
-// counting counts what is read of a layer of which some is there already.
+// counting counts the bytes read of a partial layer.
 func (p *progress) counting(layer v1.Hash, have int64, in io.Reader) io.Reader {
 	return counter(func(buffer []byte) (int, error) {
 		n, err := in.Read(buffer)

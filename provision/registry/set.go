@@ -24,24 +24,24 @@ const recipe = "1"
 // entry is the cache entry of a finished set.
 const entry = "registry"
 
-// Puller makes image sets.
+// Puller pulls image sets.
 type Puller struct {
 	Cache   images.Cache
 	Mirrors Mirrors
 	Sources Sources
 	// Builder builds the device plugin.
 	Builder source.Builder
-	// Say hears what is being done, often.
+	// Say is called often with what is being done.
 	Say func(string)
 }
 
-// Client is the client that the puller asks with.
+// Client is the puller's client.
 func (p Puller) Client() *Client {
 	return NewClient(p.Mirrors, filepath.Join(p.Cache.Dir, "pulled"), p.Say)
 }
 
-// Inputs is the key of a set of these sources. A mirror is no input: what it gives
-// is what the original host would.
+// Inputs is the key of a set of these sources. A mirror is no input: its content is
+// that of the original host.
 func (p Puller) Inputs() (images.Key, error) {
 	gpu, err := p.Builder.FakeGPUKey()
 	if err != nil {
@@ -50,11 +50,12 @@ func (p Puller) Inputs() (images.Key, error) {
 	s := p.Sources
 	inputs := []string{s.Node, s.Steps, s.JobSet.Manifest, s.JobSet.Image, s.Kueue.Manifest, s.Kueue.Image,
 		gpu.String(), runtime.GOARCH, recipe}
-	// What is known of them by digest is no input, but looked at beside: it is added to.
+	// Known digests are no input but are compared separately: the list grows.
 	return images.KeyOf(append(append(inputs, s.JobSet.Also...), s.Kueue.Also...)...), nil
 }
 
-// Cached returns the set if it is finished or was loaded from an archive: nobody is asked.
+// Cached returns the set if it is finished or was loaded from an archive, without a
+// request.
 func (p Puller) Cached(ctx context.Context) (images.Set, bool, error) {
 	key, err := p.Inputs()
 	if err != nil {
@@ -74,8 +75,8 @@ func (p Puller) Cached(ctx context.Context) (images.Set, bool, error) {
 	return set, err == nil, err
 }
 
-// Pull returns the set, pulling and building what is not cached, and how long that
-// took; nothing for a finished set.
+// Pull returns the set and how long it took, zero for a finished set. It pulls and
+// builds what is not cached.
 func (p Puller) Pull(ctx context.Context) (images.Set, time.Duration, error) {
 	if set, found, err := p.Cached(ctx); found || err != nil {
 		return set, 0, err
@@ -97,7 +98,7 @@ func (p Puller) Pull(ctx context.Context) (images.Set, time.Duration, error) {
 // fill makes the entry.
 func (p Puller) fill(ctx context.Context, key images.Key, dir string) error {
 	client := p.Client()
-	// What is pulled lies beside the entry, so that a pull that broke goes on there.
+	// Pulled parts are kept next to the entry, so that an interrupted pull continues.
 	release, err := p.Cache.Lock(ctx, filepath.Base(client.folder), func() { p.Say("waiting for another run to pull images") })
 	if err != nil {
 		return err
@@ -129,7 +130,7 @@ func (p Puller) set(ctx context.Context, client *Client, key images.Key, dir str
 		JobSetManifest: filepath.Join(dir, "jobset.yaml"), KueueManifest: filepath.Join(dir, "kueue.yaml"), GPUManifest: filepath.Join(dir, "fake-gpu.yaml"),
 		From: map[string]string{},
 	}
-	// The small things first: what they lack is told before the large ones are pulled.
+	// The small parts first: their errors are reported before the large ones are pulled.
 	wanted := []string{s.Steps}
 	for _, r := range []struct {
 		release Release

@@ -37,15 +37,14 @@ func (r Release) manager() string {
 	return r.Image + ":" + r.Version
 }
 
-// Sources are what a set is made from, by the names that everybody uses, whatever
-// mirror they are fetched through.
+// Sources are what a set is made from, by the original names.
 type Sources struct {
 	// Node is the node image with tag and digest, Steps the image that the steps run.
 	Node   string  `json:"-"`
 	Steps  string  `json:"-"`
 	JobSet Release `json:"jobset"`
 	Kueue  Release `json:"kueue"`
-	// Digest is what is known of these names.
+	// Digest are the known digests of these names.
 	Digest Digests `json:"-"`
 }
 
@@ -96,7 +95,7 @@ func parseSources(content []byte, known Digests, pins fixtures.Pins, mirrors Mir
 	return s, nil
 }
 
-// kubernetesOf is the version of Kubernetes that a node image's tag tells.
+// kubernetesOf is the Kubernetes version in the tag of a node image.
 func kubernetesOf(node string) (string, error) {
 	tagged, digest, _ := strings.Cut(node, "@")
 	_, tag, _ := strings.Cut(tagged[strings.LastIndex(tagged, "/")+1:], ":")

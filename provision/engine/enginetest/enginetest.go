@@ -1,3 +1,4 @@
+// Package enginetest is a fake docker and podman for tests.
 package enginetest
 
 import (
@@ -17,6 +18,7 @@ import (
 	"gsb.test/jobset-e2e/provision/engine"
 )
 
+// OurNode is a running node of a lab, with the mark of an owner.
 func OurNode(lab, owner string) engine.Container {
 	node := engine.Container{ID: "our-node", Name: "/" + lab + "-control-plane"}
 	node.State.Running = true
@@ -26,8 +28,9 @@ func OurNode(lab, owner string) engine.Container {
 	return node
 }
 
-// TestMain makes this test program a container engine where it is run by the name of
-// one, and the program of a trial container where it is asked for its version.
+// Main is the TestMain of a package that uses the fake engine. It makes the test
+// program a container engine when it is run by the name of one, and the program of the
+// trial container when it is run with --version.
 func Main(m *testing.M) {
 	switch name := filepath.Base(os.Args[0]); {
 	case slices.Contains(engine.Names, name):
@@ -39,21 +42,23 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakeEngine is what a stand-in for docker or podman on the PATH holds, and what it
-// was called with. It knows the calls that this project makes, and refuses others.
+// State is what a fake docker or podman holds, and the calls it got. It knows the
+// calls that this project makes and refuses all others.
 type State struct {
 	Calls      []string
 	Containers []engine.Container
 	Networks   []engine.Network
 	Volumes    []Volume
 	Images     []string
-	// Fails says which calls fail, by how they begin, and what is printed then.
+	// Fails maps the beginning of a call to the error that it prints.
 	Fails map[string]string
 }
 
+// Volume is a volume with the label of its node.
 type Volume struct{ Name, Label string }
 
-// fakeEngines puts the engines of these names on an otherwise empty PATH, all of one state.
+// Install puts fake engines of these names on an otherwise empty PATH. They share one
+// state.
 func Install(t *testing.T, state State, names ...string) (read func() State) {
 	t.Helper()
 	g := NewWithT(t)
@@ -63,7 +68,7 @@ func Install(t *testing.T, state State, names ...string) (read func() State) {
 	for _, name := range names {
 		g.Expect(os.Symlink(self, filepath.Join(folder, name))).To(Succeed())
 	}
-	// What Podman needs beside itself is looked for too.
+	// Podman is used only if these programs exist too.
 	for _, program := range []string{"mmdebstrap", "runc", "iptables"} {
 		g.Expect(os.WriteFile(filepath.Join(folder, program), []byte("#!/bin/sh\n"), 0o755)).To(Succeed())
 	}
@@ -82,7 +87,7 @@ func Install(t *testing.T, state State, names ...string) (read func() State) {
 	}
 }
 
-// onBoth runs a test with each engine.
+// OnBoth runs a test with each engine.
 func OnBoth(t *testing.T, test func(t *testing.T, name string)) {
 	t.Helper()
 	for _, name := range engine.Names {
@@ -95,6 +100,7 @@ func OnBoth(t *testing.T, test func(t *testing.T, name string)) {
 	}
 }
 
+// NeedPodman skips a test where Podman cannot be used.
 func NeedPodman(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 || len(engine.MissingPackages(engine.Runs)) > 0 {
@@ -102,7 +108,7 @@ func NeedPodman(t *testing.T) {
 	}
 }
 
-// needStatic skips what has an engine run this very program.
+// NeedStatic skips a test in which an engine runs the test program.
 func NeedStatic(t *testing.T) {
 	t.Helper()
 	if self, err := os.Executable(); err != nil || engine.IsStatic(self) != nil {
@@ -127,7 +133,7 @@ func (f State) write(file string) error {
 	return os.WriteFile(file, content, 0o644)
 }
 
-// changeFake changes the state as another program would that uses the engine.
+// changeState changes the state as another program that uses the engine would.
 func changeState(file string, change func(*State) error) error {
 	lock := flock.New(file + ".lock")
 	if err := lock.Lock(); err != nil {
@@ -221,17 +227,17 @@ func (f *State) answer(name string, args []string) error {
 		f.Containers = slices.DeleteFunc(f.Containers, func(c engine.Container) bool { return c.ID == last })
 	case args[0] == "kill", args[0] == "exec":
 	default:
-		return fmt.Errorf("the stand-in does not know %s %s", name, strings.Join(args, " "))
+		return fmt.Errorf("the fake engine does not know %s %s", name, strings.Join(args, " "))
 	}
 	return nil
 }
 
-// print prints some things as both engines do.
+// print prints objects as both engines do.
 func print[T any](all []T, wanted func(T) bool) error {
 	return json.NewEncoder(os.Stdout).Encode(slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !wanted(one) }))
 }
 
-// later changes the state of the fake engine after a while.
+// Later changes the state of the fake engine after a while.
 func Later(t *testing.T, after time.Duration, change func(*State)) {
 	t.Helper()
 	file := os.Getenv("FAKE_ENGINE")
