@@ -45,9 +45,9 @@ func Bench(ctx context.Context, l *labs.Lab) error {
 // timed makes the lab one way and removes it. The images are not timed.
 func timed(ctx context.Context, l *labs.Lab, name string, rest func(*bringUp) []step) (took time.Duration, err error) {
 	fmt.Printf("\n%s:\n", name)
-	told := progress.New(os.Stdout)
-	defer told.Close()
-	m := &bringUp{lab: l, sets: &imageset.Resolver{Lab: l}, list: told}
+	list := progress.New(os.Stdout)
+	defer list.Close()
+	m := &bringUp{lab: l, sets: &imageset.Resolver{Lab: l}, list: list}
 	if err := inOrder(ctx, m.step("host", m.host), m.step("images", m.images)); err != nil {
 		return 0, err
 	}

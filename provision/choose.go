@@ -13,20 +13,20 @@ import (
 // the one that engine.Find finds. So a lab is found again even if Find would choose
 // another engine today. folder is as for engine.Find.
 func chooseEngine(ctx context.Context, l *labs.Lab, folder string) (engine.Engine, error) {
-	stood, _ := labs.ReadRecord(l.RecordFile())
+	record, _ := labs.ReadRecord(l.RecordFile())
 	wanted := os.Getenv("LAB_ENGINE")
-	if stood.Engine == "" || wanted == stood.Engine {
+	if record.Engine == "" || wanted == record.Engine {
 		return engine.Find(ctx, folder)
 	}
 	if wanted != "" {
-		return engine.Engine{}, fmt.Errorf("the lab %s stands in %s, and LAB_ENGINE is %q\n   remove it first: LAB_NAME=%s LAB_ENGINE=%s make down; or take another name: LAB_NAME=%s-2",
-			l.Name, stood.Engine, wanted, l.Name, stood.Engine, l.Name)
+		return engine.Engine{}, fmt.Errorf("the lab %s is in %s, and LAB_ENGINE is %q\n   remove it first: LAB_NAME=%s LAB_ENGINE=%s make down; or take another name: LAB_NAME=%s-2",
+			l.Name, record.Engine, wanted, l.Name, record.Engine, l.Name)
 	}
-	found, err := engine.Try(ctx, engine.Engine{Name: stood.Engine}, folder)
+	found, err := engine.Try(ctx, engine.Engine{Name: record.Engine}, folder)
 	if err != nil {
-		return found, fmt.Errorf("the lab %s stands in %s, which does not work now:\n%w\n   start it again; or, if it is gone for good: rm %s",
-			l.Name, stood.Engine, err, l.RecordFile())
+		return found, fmt.Errorf("the lab %s is in %s, which does not work now:\n%w\n   start it again; or, if it is gone for good: rm %s",
+			l.Name, record.Engine, err, l.RecordFile())
 	}
-	found.Why = "the lab stands in it"
+	found.Why = "the lab is in it"
 	return found, nil
 }

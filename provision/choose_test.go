@@ -21,7 +21,7 @@ func TestALabIsSoughtInTheEngineItStandsIn(t *testing.T) {
 	enginetest.Install(t, enginetest.State{}, engine.Names...)
 	e, err := chooseEngine(t.Context(), l, l.Folder)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(e.String()).To(Equal("podman 5.4.0 (the lab stands in it)"))
+	g.Expect(e.String()).To(Equal("podman 5.4.0 (the lab is in it)"))
 
 	t.Setenv("LAB_ENGINE", "docker")
 	_, err = chooseEngine(t.Context(), l, l.Folder)
@@ -30,5 +30,5 @@ func TestALabIsSoughtInTheEngineItStandsIn(t *testing.T) {
 	t.Setenv("LAB_ENGINE", "")
 	enginetest.Install(t, enginetest.State{Fails: map[string]string{"podman version": "no"}}, engine.Names...)
 	_, err = chooseEngine(t.Context(), l, l.Folder)
-	g.Expect(err).To(MatchError(And(ContainSubstring("the lab x stands in podman, which does not work now"), ContainSubstring(l.RecordFile()))))
+	g.Expect(err).To(MatchError(And(ContainSubstring("the lab x is in podman, which does not work now"), ContainSubstring(l.RecordFile()))))
 }

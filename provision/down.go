@@ -29,14 +29,14 @@ func afterFailure(ctx context.Context, l *labs.Lab, m *bringUp, failure error) e
 	}
 	if l.Keep {
 		l.Unfinished.Finish()
-		return &keptError{failure, "the cluster stands, as KEEP=1 asks; remove it with: make down"}
+		return &keptError{failure, "the cluster is kept, as KEEP=1 says; remove it with: make down"}
 	}
 	if m.existed {
-		return &keptError{failure, "the lab stood before and is left as it is; to begin anew: make down up"}
+		return &keptError{failure, "the lab existed before and is kept as it is; to make it again: make down up"}
 	}
 	line := m.list.Start("removed")
 	err := remove(ctx, l, m.engine)
-	line.End("the half-made cluster "+l.Name, err)
+	line.End("the incomplete cluster "+l.Name, err)
 	return errors.Join(failure, err)
 }
 
@@ -73,9 +73,9 @@ func Down(ctx context.Context, l *labs.Lab) error {
 
 // down does not stop once it has begun to remove: half a lab is of no use.
 func down(ctx context.Context, l *labs.Lab) error {
-	told := progress.New(os.Stdout)
-	defer told.Close()
-	line := told.Start("removed")
+	list := progress.New(os.Stdout)
+	defer list.Close()
+	line := list.Start("removed")
 	ctx, cancel := context.WithTimeout(ctx, kindcluster.RemoveTimeout)
 	defer cancel()
 	engine, err := chooseEngine(ctx, l, l.Folder)
@@ -134,9 +134,9 @@ func refuseInUse(ctx context.Context, l *labs.Lab) error {
 	if !labs.Exists(l.Kubeconfig()) {
 		return nil
 	}
-	standing, err := install.Connect(l.Kubeconfig(), l.Pins)
+	cluster, err := install.Connect(l.Kubeconfig(), l.Pins)
 	if err != nil {
 		return nil //nolint:nilerr // a kubeconfig that cannot be read leads to no run
 	}
-	return standing.RefuseInUse(ctx, l.Name)
+	return cluster.RefuseInUse(ctx, l.Name)
 }

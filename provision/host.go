@@ -46,7 +46,7 @@ func Doctor(ctx context.Context, l *labs.Lab) error {
 		}
 	}
 	if fatal > 0 {
-		return fmt.Errorf("%d of %d findings stand in the way of a lab; the lines with ✗ say what to do", fatal, len(findings))
+		return fmt.Errorf("%d of %d findings prevent a lab; the lines with ✗ say what to do", fatal, len(findings))
 	}
 	return nil
 }
@@ -78,10 +78,10 @@ func findImages(ctx context.Context, l *labs.Lab) finding {
 // findEngine tries the engines in a temporary folder next to the one of the labs: the
 // doctor changes nothing.
 func findEngine(ctx context.Context, l *labs.Lab) finding {
-	beside := filepath.Dir(l.Folder)
-	for ; !labs.Exists(beside); beside = filepath.Dir(beside) {
+	above := filepath.Dir(l.Folder)
+	for ; !labs.Exists(above); above = filepath.Dir(above) {
 	}
-	trial, err := os.MkdirTemp(beside, ".lab-doctor-")
+	trial, err := os.MkdirTemp(above, ".lab-doctor-")
 	if err != nil {
 		return finding{name: "engine", found: err.Error(), fatal: true, fix: "name a folder that can be written: XDG_CACHE_HOME=/folder make e2e"}
 	}
@@ -95,18 +95,18 @@ func findEngine(ctx context.Context, l *labs.Lab) finding {
 }
 
 func findCgroup() finding {
-	said := fmt.Sprintf("v%d", engine.CgroupVersion())
+	summary := fmt.Sprintf("v%d", engine.CgroupVersion())
 	if engine.CgroupVersion() == 1 {
-		said += ": kubelet is told not to refuse it"
+		summary += ": kubelet is configured to accept it"
 	}
-	return finding{name: "cgroup", found: said}
+	return finding{name: "cgroup", found: summary}
 }
 
 func findCapability() finding {
 	if engine.CanRaiseLimits() {
 		return finding{name: "capabilities", found: "CAP_SYS_RESOURCE is there"}
 	}
-	return finding{name: "capabilities", found: "no CAP_SYS_RESOURCE: containerd is told not to lower oom scores"}
+	return finding{name: "capabilities", found: "no CAP_SYS_RESOURCE: containerd is configured not to lower oom scores"}
 }
 
 func findLimits() finding {
@@ -174,9 +174,9 @@ func findMemory() finding {
 func findLeftovers(l *labs.Lab) finding {
 	records, err := filepath.Glob(filepath.Join(l.Folder, "labs", "*.json"))
 	if err != nil || len(records) == 0 {
-		return finding{name: "labs", found: "none stands"}
+		return finding{name: "labs", found: "none"}
 	}
-	var names, mends []string
+	var names, fixes []string
 	for _, path := range records {
 		name := strings.TrimSuffix(filepath.Base(path), ".json")
 		was, _ := labs.ReadRecord(path)
@@ -185,9 +185,9 @@ func findLeftovers(l *labs.Lab) finding {
 		if !labs.Exists(where) {
 			where = l.Checkout
 		}
-		mends = append(mends, fmt.Sprintf("cd %s && make down LAB_NAME=%s", where, name))
+		fixes = append(fixes, fmt.Sprintf("cd %s && make down LAB_NAME=%s", where, name))
 	}
-	return finding{name: "labs", found: strings.Join(names, ", "), fix: "to remove: " + strings.Join(mends, "\n")}
+	return finding{name: "labs", found: strings.Join(names, ", "), fix: "to remove: " + strings.Join(fixes, "\n")}
 }
 
 // prepareHost installs missing packages where it may and returns the engine. It
@@ -222,11 +222,11 @@ func prepareHost(ctx context.Context, sets *imageset.Resolver, say func(string))
 	if err != nil {
 		return engine.Engine{}, "", err
 	}
-	said := fmt.Sprintf("%s, cgroup v%d, %d CPUs, %d GiB free", e, engine.CgroupVersion(), runtime.NumCPU(), free>>30)
+	summary := fmt.Sprintf("%s, cgroup v%d, %d CPUs, %d GiB free", e, engine.CgroupVersion(), runtime.NumCPU(), free>>30)
 	if installed != "" {
-		said += ", installed " + installed
+		summary += ", installed " + installed
 	}
-	return e, said, nil
+	return e, summary, nil
 }
 
 // sharedWithDocker is an error where Docker's virtual machine may not see a folder

@@ -28,10 +28,10 @@ func inspect(ctx context.Context, l *labs.Lab, k *kindcluster.Cluster) (verdict 
 	}
 	node := found.Containers[0] // kind makes one
 	if node.Config.Image != k.Image {
-		return "it was of another node image", nil
+		return "it has another node image", nil
 	}
 	if !node.State.Running {
-		return "its node had stopped", nil
+		return "its node is stopped", nil
 	}
 	return inspectInside(ctx, l, k)
 }
@@ -46,19 +46,19 @@ func inspectInside(ctx context.Context, l *labs.Lab, k *kindcluster.Cluster) (ve
 	}
 	if err := k.WriteKubeconfig(ctx); err != nil {
 		if ctx.Err() != nil || complete {
-			return "", errors.Join(ctx.Err(), fmt.Errorf("%w\n   to begin anew: make down up", err))
+			return "", errors.Join(ctx.Err(), fmt.Errorf("%w\n   to make it again: make down up", err))
 		}
 		return "its kubeconfig could not be read from the node", nil
 	}
-	standing, err := install.Connect(k.Kubeconfig, l.Pins)
+	cluster, err := install.Connect(k.Kubeconfig, l.Pins)
 	if err != nil {
 		return "", err
 	}
 	if !complete {
-		return standing.Abandoned(ctx)
+		return cluster.Abandoned(ctx)
 	}
-	if err := standing.RefuseInUse(ctx, k.Name); err != nil {
+	if err := cluster.RefuseInUse(ctx, k.Name); err != nil {
 		return "", err
 	}
-	return standing.Faulty(ctx, k.Name)
+	return cluster.Faulty(ctx, k.Name)
 }

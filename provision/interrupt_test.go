@@ -217,7 +217,7 @@ func TestHowARunEnded(t *testing.T) {
 		{"failed", failed, false, 1, "\nlab: no image\n"},
 		{"failed when interrupted", failed, true, 130, "\nlab: interrupted, and this was not done: no image\n"},
 		{"interrupted", fmt.Errorf("GPUs: %w", context.Canceled), true, 130, "\nlab: interrupted\n"},
-		{"interrupted, and the lab stands", &keptError{context.Canceled, "the lab stood before"}, true, 130, "\nlab: interrupted\n   the lab stood before\n"},
+		{"interrupted, and the lab stands", &keptError{context.Canceled, "the lab existed before"}, true, 130, "\nlab: interrupted\n   the lab existed before\n"},
 		{"not removed", errors.Join(context.Canceled, kindcluster.ErrNotRemoved), true, 1, "\nlab: context canceled\n" + kindcluster.ErrNotRemoved.Error() + "\n"},
 		{"its command failed", &CommandError{Code: 3}, false, 3, ""},
 		{"its command was killed", &CommandError{Code: 143, Program: "lab-e2e", Signal: syscall.SIGTERM}, false, 143, "\nlab: the command lab-e2e was killed: signal terminated\n"},

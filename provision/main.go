@@ -32,7 +32,7 @@ func Main(program string, run func(context.Context, *labs.Unfinished) error) {
 	signal.Notify(signals, handledSignals()...)
 	go func() {
 		awaitSecondSignal(signals, end)
-		fmt.Fprintf(os.Stderr, "\n%s: interrupted again: ended at once, and nothing more was cleaned up.\n%s", program, unfinished)
+		fmt.Fprintf(os.Stderr, "\n%s: interrupted again: ended at once, without further cleanup.\n%s", program, unfinished)
 		os.Exit(interrupted)
 	}()
 	err := run(ctx, unfinished)
@@ -69,7 +69,7 @@ func awaitSecondSignal(signals <-chan os.Signal, end func()) {
 // exit status.
 func report(out io.Writer, program string, err error, wasInterrupted bool) int {
 	var ended *CommandError
-	var stands *keptError
+	var kept *keptError
 	switch {
 	case err == nil:
 		return 0
@@ -90,8 +90,8 @@ func report(out io.Writer, program string, err error, wasInterrupted bool) int {
 		fmt.Fprintf(out, "\n%s: %v\n", program, err)
 		return 1
 	}
-	if errors.As(err, &stands) {
-		fmt.Fprintf(out, "   %s\n", stands.what)
+	if errors.As(err, &kept) {
+		fmt.Fprintf(out, "   %s\n", kept.what)
 	}
 	return interrupted
 }

@@ -44,7 +44,7 @@ func findOrInstallEngine(ctx context.Context, l *labs.Lab, say func(string)) (fo
 
 // mayInstall reports whether the packages that Podman misses may and can be installed.
 func mayInstall(l *labs.Lab, missing []string) bool {
-	stood, _ := labs.ReadRecord(l.RecordFile())
+	record, _ := labs.ReadRecord(l.RecordFile())
 	_, err := exec.LookPath("apt-get")
-	return len(missing) > 0 && err == nil && os.Geteuid() == 0 && os.Getenv("LAB_ENGINE") != "docker" && stood.Engine != "docker"
+	return len(missing) > 0 && err == nil && os.Geteuid() == 0 && os.Getenv("LAB_ENGINE") != "docker" && record.Engine != "docker"
 }

@@ -35,9 +35,9 @@ func Up(ctx context.Context, l *labs.Lab) error {
 
 func up(ctx context.Context, l *labs.Lab) (m *bringUp, err error) {
 	began := time.Now()
-	told := progress.New(os.Stdout)
-	defer told.Close()
-	m = &bringUp{lab: l, sets: &imageset.Resolver{Lab: l}, list: told}
+	list := progress.New(os.Stdout)
+	defer list.Close()
+	m = &bringUp{lab: l, sets: &imageset.Resolver{Lab: l}, list: list}
 	defer func() {
 		if err != nil {
 			err = afterFailure(ctx, l, m, err)
@@ -52,9 +52,9 @@ func up(ctx context.Context, l *labs.Lab) (m *bringUp, err error) {
 	}
 	l.Unfinished.Finish()
 	if note := imageset.VersionNote(l.Pins, m.set); note != "" {
-		told.Note("* %s", note)
+		list.Note("* %s", note)
 	}
-	told.Note("the lab %s is ready after %.1fs; to look at it: export KUBECONFIG=%s", l.Name, time.Since(began).Seconds(), l.Kubeconfig())
+	list.Note("the lab %s is ready after %.1fs; to look at it: export KUBECONFIG=%s", l.Name, time.Since(began).Seconds(), l.Kubeconfig())
 	return m, nil
 }
 
@@ -74,7 +74,7 @@ type bringUp struct {
 
 // work is the content of a step: it returns the text of its line once the step is
 // done.
-type work func(ctx context.Context, say func(string)) (said string, err error)
+type work func(ctx context.Context, say func(string)) (summary string, err error)
 
 // step is one step of bringing the lab up.
 type step func(ctx context.Context) error
@@ -83,8 +83,8 @@ type step func(ctx context.Context) error
 func (m *bringUp) step(name string, do work) step {
 	return func(ctx context.Context) error {
 		line := m.list.Start(name)
-		said, err := do(ctx, line.Say)
-		line.End(said, err)
+		summary, err := do(ctx, line.Say)
+		line.End(summary, err)
 		if len(m.notes) > 0 {
 			m.list.Note("%s", strings.Join(m.notes, "\n"))
 			m.notes = nil
@@ -112,12 +112,12 @@ func (m *bringUp) ensure(keep func(context.Context, *install.Cluster, images.Set
 }
 
 func (m *bringUp) host(ctx context.Context, say func(string)) (string, error) {
-	found, said, err := prepareHost(ctx, m.sets, say)
+	found, summary, err := prepareHost(ctx, m.sets, say)
 	m.engine = found
 	if err != nil {
-		return said, err
+		return summary, err
 	}
-	return said, refuseForeign(ctx, m.lab, found)
+	return summary, refuseForeign(ctx, m.lab, found)
 }
 
 // cluster creates the cluster. It keeps an existing one if that has the same node
@@ -129,7 +129,7 @@ func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error)
 	if err := os.MkdirAll(filepath.Dir(m.lab.Kubeconfig()), 0o755); err != nil {
 		return "", err
 	}
-	seal, err := kindcluster.WriteEgressRules(m.lab.EgressFolder())
+	rules, err := kindcluster.WriteEgressRules(m.lab.EgressFolder())
 	if err != nil {
 		return "", err
 	}
@@ -144,7 +144,7 @@ func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error)
 	if err != nil {
 		return "", err
 	}
-	k.Image, k.OwnNetwork, k.Mounts, k.Say = m.set.Node, m.set.OwnNetwork, append(seal, mark), say
+	k.Image, k.OwnNetwork, k.Mounts, k.Say = m.set.Node, m.set.OwnNetwork, append(rules, mark), say
 	verdict, err := inspect(ctx, m.lab, k)
 	if err != nil {
 		return "", err
@@ -153,7 +153,7 @@ func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error)
 		return "", err
 	}
 	m.kind = k
-	said := "kind " + m.lab.Name + ", stood already"
+	summary := "kind " + m.lab.Name + ", exists already"
 	m.existed = verdict == ""
 	if verdict != "" {
 		m.lab.Unfinished.Begin(m.lab.Name, "made")
@@ -164,30 +164,30 @@ func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error)
 		if _, err := envfuncs.CreateCluster(k, m.lab.Name)(ctx, envconf.New()); err != nil {
 			return "", err
 		}
-		said = "kind " + m.lab.Name + ", node Ready"
+		summary = "kind " + m.lab.Name + ", node Ready"
 		if verdict != absent {
-			said += " (made anew: " + verdict + ")"
+			summary += " (replaced: " + verdict + ")"
 		}
 	}
 	if m.clients, err = install.Connect(k.Kubeconfig, m.lab.Pins); err != nil {
 		return "", err
 	}
 	m.clients.Node = k.Exec
-	mended, err := m.node(ctx)
+	fixed, err := m.node(ctx)
 	if err != nil {
 		return "", err
 	}
-	if mended != "" {
-		said += ", " + mended
+	if fixed != "" {
+		summary += ", " + fixed
 	}
 	if err := k.VerifyVersions(ctx, m.set); err != nil {
 		return "", err
 	}
-	brought, err := k.LoadImages(ctx, m.set)
-	if err == nil && brought > 0 {
-		said += fmt.Sprintf(", %d images brought in", brought)
+	loaded, err := k.LoadImages(ctx, m.set)
+	if err == nil && loaded > 0 {
+		summary += fmt.Sprintf(", %d images loaded", loaded)
 	}
-	return said, err
+	return summary, err
 }
 
 // images gets the image set and loads its node image into the engine.
@@ -197,7 +197,7 @@ func (m *bringUp) images(ctx context.Context, say func(string)) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	set, said := got.Set, got.How
+	set, summary := got.Set, got.How
 	m.set = set
 	if err := m.engine.Use(m.lab.Name, m.lab.PodmanFolder()); err != nil {
 		return "", err
@@ -208,18 +208,18 @@ func (m *bringUp) images(ctx context.Context, say func(string)) (string, error) 
 		return "", fmt.Errorf("loading the node image: %w", err)
 	}
 	if loaded {
-		said += ", loaded"
+		summary += ", loaded"
 	}
 	note := ""
 	if imageset.VersionNote(m.lab.Pins, set) != "" {
 		note = " *"
 	}
-	return fmt.Sprintf("%s (%s, k8s %s, JobSet %s%s)", said, got.Origin(), set.Kubernetes, set.JobSet, note), nil
+	return fmt.Sprintf("%s (%s, k8s %s, JobSet %s%s)", summary, got.Origin(), set.Kubernetes, set.JobSet, note), nil
 }
 
 // node waits until the node is Ready and schedulable. An existing node need not boot
 // first, so it is given less time.
-func (m *bringUp) node(ctx context.Context) (mended string, err error) {
+func (m *bringUp) node(ctx context.Context) (fixed string, err error) {
 	if m.existed {
 		bounded, cancel := context.WithTimeout(ctx, install.AnswerTimeout)
 		defer cancel()

@@ -62,7 +62,7 @@ func With(ctx context.Context, l *labs.Lab, args []string) error {
 		fmt.Printf("   %s\n", nodeLogs(ctx, l, m.kind))
 	}
 	if l.Keep {
-		fmt.Printf("   the lab %s stands, as KEEP=1 asks; look at it: export KUBECONFIG=%s; remove it: make down\n", l.Name, l.Kubeconfig())
+		fmt.Printf("   the lab %s is kept, as KEEP=1 says; look at it: export KUBECONFIG=%s; remove it: make down\n", l.Name, l.Kubeconfig())
 		return failed
 	}
 	removed := down(context.WithoutCancel(ctx), l)

@@ -24,7 +24,7 @@ func WithEngine(ctx context.Context, l *labs.Lab, args []string) error {
 	defer release()
 	m := &bringUp{lab: l, sets: &imageset.Resolver{Lab: l}, list: progress.New(os.Stdout)}
 	var programs string
-	build := func(ctx context.Context, say func(string)) (said string, err error) {
+	build := func(ctx context.Context, say func(string)) (summary string, err error) {
 		programs, err = m.sets.Builder(say).Programs(ctx)
 		m.notes = m.sets.Damage.Take()
 		return programs, err
@@ -34,13 +34,13 @@ func WithEngine(ctx context.Context, l *labs.Lab, args []string) error {
 	if err != nil {
 		return err
 	}
-	seal := l.EgressFolder()
-	if _, err := kindcluster.WriteEgressRules(seal); err != nil {
+	rules := l.EgressFolder()
+	if _, err := kindcluster.WriteEgressRules(rules); err != nil {
 		return err
 	}
-	defer os.RemoveAll(seal)
+	defer os.RemoveAll(rules)
 	for name, value := range map[string]string{
-		"LAB_SEAL":       seal,
+		"LAB_SEAL":       rules,
 		"LAB_ENGINE":     m.engine.Name,
 		"LAB_NODE_IMAGE": m.set.Node,
 		"LAB_MANIFESTS":  filepath.Dir(m.set.JobSetManifest),

@@ -30,11 +30,11 @@ type Engine struct {
 
 // String is the name and version of the engine, and why it was chosen.
 func (e Engine) String() string {
-	said := e.Name + " " + e.Version
+	output := e.Name + " " + e.Version
 	if e.Why != "" {
-		said += " (" + e.Why + ")"
+		output += " (" + e.Why + ")"
 	}
-	return said
+	return output
 }
 
 // Use sets the environment in which this process and its children, kind's included,
@@ -69,17 +69,17 @@ func (e Engine) Run(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, e.Name, args...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is handled by this process
 	command.WaitDelay = 5 * time.Second
-	var out, warned bytes.Buffer
-	command.Stdout, command.Stderr = &out, &warned
+	var out, warnings bytes.Buffer
+	command.Stdout, command.Stderr = &out, &warnings
 	err := command.Run()
-	said := strings.TrimSpace(out.String())
+	output := strings.TrimSpace(out.String())
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err() // the reason of the kill, not the kill
 	}
 	if err != nil {
-		return said, fmt.Errorf("%s %s: %w: %s", e.Name, strings.Join(args, " "), err, strings.TrimSpace(warned.String()+"\n"+said))
+		return output, fmt.Errorf("%s %s: %w: %s", e.Name, strings.Join(args, " "), err, strings.TrimSpace(warnings.String()+"\n"+output))
 	}
-	return said, nil
+	return output, nil
 }
 
 // LoadImage loads an image from an archive, unless the engine has one of that name.

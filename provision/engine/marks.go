@@ -40,12 +40,12 @@ func Inspect[T any](ctx context.Context, e Engine, command, ids []string) ([]T, 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	said, err := e.Run(ctx, append(command, ids...)...)
+	output, err := e.Run(ctx, append(command, ids...)...)
 	if err != nil {
 		return nil, err
 	}
 	var things []T
-	if err := json.Unmarshal([]byte(said), &things); err != nil {
+	if err := json.Unmarshal([]byte(output), &things); err != nil {
 		return nil, fmt.Errorf("reading what %s %s printed: %w", e.Name, strings.Join(command, " "), err)
 	}
 	return things, nil

@@ -53,9 +53,9 @@ func runPrivileged(ctx context.Context, e Engine) (err error) {
 	if _, err := e.Run(ctx, "run", "--detach", "--name", name, "--privileged", "--network", "none", "--entrypoint", "/lab", image, "--version"); err != nil {
 		return err
 	}
-	return poll.For(ctx, "the container to print what it was told to", func(ctx context.Context) error {
-		if said, err := e.Run(ctx, "logs", name); err != nil || said+"\n" != want {
-			return poll.Pendingf("it printed %q (%v)", said, err)
+	return poll.For(ctx, "the container to print its line", func(ctx context.Context) error {
+		if output, err := e.Run(ctx, "logs", name); err != nil || output+"\n" != want {
+			return poll.Pendingf("it printed %q (%v)", output, err)
 		}
 		return nil
 	})

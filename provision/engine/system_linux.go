@@ -31,6 +31,6 @@ func probeProgram(ctx context.Context, _ string) (program, prints string, err er
 	if err := IsStatic(program); err != nil {
 		return "", "", err
 	}
-	said, err := exec.CommandContext(ctx, program, "--version").Output()
-	return program, string(said), err
+	output, err := exec.CommandContext(ctx, program, "--version").Output()
+	return program, string(output), err
 }

@@ -33,7 +33,7 @@ type plugin struct {
 	devices   *devices
 	tie       *registration
 	log       *log.Logger
-	told      string // the last message, so that it is told once
+	reported  string // the last message, so that it is reported once
 
 	// The pauses between attempts, and how long kubelet may take from accepting
 	// a registration to asking for the devices.
@@ -99,7 +99,7 @@ func (p *plugin) attempt(ctx context.Context, backoff *wait.Backoff) {
 		return
 	}
 	p.tie.lose(err)
-	p.tell(fmt.Sprintf("not registered: %v; trying until it works", err))
+	p.report(fmt.Sprintf("not registered: %v; trying until it works", err))
 
 	// A registration that lasted longer than the longest pause was a good one.
 	if time.Since(began) > p.backoff.Cap {
@@ -158,7 +158,7 @@ func (p *plugin) keepRegistered(ctx context.Context, watcher *fsnotify.Watcher) 
 	}()
 	defer func() {
 		server.Stop()
-		_ = <-served
+		<-served
 	}()
 
 	if err := p.register(ctx); err != nil {
@@ -180,7 +180,7 @@ func (p *plugin) keepRegistered(ctx context.Context, watcher *fsnotify.Watcher) 
 			return errors.New("kubelet hung up: it restarts, or it dropped the plugin")
 		}
 		if p.tie.state() == nil {
-			p.tell(fmt.Sprintf("registered with kubelet: %s, devices %s", p.resource, p.inventory()))
+			p.report(fmt.Sprintf("registered with kubelet: %s, devices %s", p.resource, p.inventory()))
 		}
 		select {
 		case <-ctx.Done():
@@ -193,7 +193,7 @@ func (p *plugin) keepRegistered(ctx context.Context, watcher *fsnotify.Watcher) 
 			}
 		case <-p.tie.changed:
 		case <-watcher.Events:
-		case _ = <-watcher.Errors: // too many events to keep: look all the same
+		case <-watcher.Errors: // too many events to keep: look all the same
 		}
 	}
 }
@@ -227,9 +227,9 @@ func (p *plugin) inventory() string {
 }
 
 // report logs a message, unless it is the one logged last.
-func (p *plugin) tell(message string) {
-	if message != p.told {
-		p.told = message
+func (p *plugin) report(message string) {
+	if message != p.reported {
+		p.reported = message
 		p.log.Print(message)
 	}
 }

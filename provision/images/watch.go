@@ -9,13 +9,13 @@ import (
 // watched makes a reader of one that tells how far it is, in megabytes.
 func watched(say func(string), doing string) func(io.Reader, int64) io.Reader {
 	return func(in io.Reader, size int64) io.Reader {
-		var read, told int64
+		var read, reported int64
 		return reading(func(buffer []byte) (int, error) {
 			n, err := in.Read(buffer)
 			read += int64(n)
-			if read-told > 1<<20 || told == 0 {
+			if read-reported > 1<<20 || reported == 0 {
 				say(fmt.Sprintf("%s: %d of %d MB", doing, read/1e6, size/1e6))
-				told = read
+				reported = read
 			}
 			return n, err
 		})

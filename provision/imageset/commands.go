@@ -16,13 +16,13 @@ import (
 
 // Images gets the image set in the way that LAB_IMAGES names and lists it.
 func (l *Resolver) Images(ctx context.Context) error {
-	told := progress.New(os.Stdout)
-	defer told.Close()
-	got, err := l.get(ctx, told)
+	list := progress.New(os.Stdout)
+	defer list.Close()
+	got, err := l.get(ctx, list)
 	if err != nil {
 		return err
 	}
-	describeSet(told, got.Set)
+	describeSet(list, got.Set)
 	if !got.pulled {
 		return nil
 	}
@@ -32,18 +32,18 @@ func (l *Resolver) Images(ctx context.Context) error {
 	}
 	added, err := pull.Note(got.Set, l.Checkout)
 	if added > 0 {
-		told.Note("%d digests were added to provision/registry/digests.yaml; commit it, and nothing else is taken for these names", added)
+		list.Note("%d digests were added to provision/registry/digests.yaml; commit it: only these digests are accepted from then on", added)
 	}
 	return err
 }
 
 // get is Resolve as a line of a list.
-func (l *Resolver) get(ctx context.Context, told *progress.List) (Resolved, error) {
-	line := told.Start("images")
+func (l *Resolver) get(ctx context.Context, list *progress.List) (Resolved, error) {
+	line := list.Start("images")
 	got, err := l.Resolve(ctx, line.Say)
 	line.End(fmt.Sprintf("%s (%s)", got.How, got.Origin()), err)
 	for _, reason := range got.Notes() {
-		told.Note("%s", reason)
+		list.Note("%s", reason)
 	}
 	return got, err
 }
@@ -51,47 +51,47 @@ func (l *Resolver) get(ctx context.Context, told *progress.List) (Resolved, erro
 // List prints the image sets of this checkout, their content, and which of them are on
 // this machine. It does not pull, build or send anything.
 func (l *Resolver) List(ctx context.Context) error {
-	told := progress.New(os.Stdout)
-	defer told.Close()
+	list := progress.New(os.Stdout)
+	defer list.Close()
 	l.onlyLooks = true
 	pull, err := l.puller(func(string) {})
 	if err != nil {
 		return err
 	}
 	s := pull.Sources
-	told.Note("registry: %s\n  JobSet %s   %s\n  Kueue %s   %s\n  steps %s", s.Node, s.JobSet.Version, s.JobSet.Manifest,
+	list.Note("registry: %s\n  JobSet %s   %s\n  Kueue %s   %s\n  steps %s", s.Node, s.JobSet.Version, s.JobSet.Manifest,
 		s.Kueue.Version, s.Kueue.Manifest, s.Steps)
 	set, found, err := pull.Cached(ctx)
 	if err != nil {
 		return err
 	}
-	l.describe(told, set, found, images.Registry)
-	told.Note("source: versions in provision/source/programs/go.mod")
+	l.describe(list, set, found, images.Registry)
+	list.Note("source: versions in provision/source/programs/go.mod")
 	set, found, err = l.Builder(func(string) {}).Cached(ctx)
 	if err != nil {
 		return err
 	}
-	l.describe(told, set, found, images.Source)
+	l.describe(list, set, found, images.Source)
 	return nil
 }
 
 // describe prints a set of a mode, or how to get it.
-func (l *Resolver) describe(told *progress.List, set images.Set, found bool, mode images.Mode) {
+func (l *Resolver) describe(list *progress.List, set images.Set, found bool, mode images.Mode) {
 	for _, how := range l.Damage.Take() {
-		told.Note("%s", how)
+		list.Note("%s", how)
 	}
 	if found {
-		describeSet(told, set)
+		describeSet(list, set)
 	} else {
-		told.Note("not on this machine yet: LAB_IMAGES=%s make images", mode)
+		list.Note("not on this machine yet: LAB_IMAGES=%s make images", mode)
 	}
 }
 
-func describeSet(told *progress.List, set images.Set) {
-	told.Note("  node        %s\n  archive     %s\n  Kubernetes  %s\n  JobSet      %s\n  Kueue       %s\n  manifests   %s",
+func describeSet(list *progress.List, set images.Set) {
+	list.Note("  node        %s\n  archive     %s\n  Kubernetes  %s\n  JobSet      %s\n  Kueue       %s\n  manifests   %s",
 		set.Node, set.Archive, set.Kubernetes, set.JobSet, set.Kueue, filepath.Dir(set.JobSetManifest))
 	for _, what := range slices.Sorted(maps.Keys(set.From)) {
-		told.Note("  pulled      %s %s", what, set.From[what])
+		list.Note("  pulled      %s %s", what, set.From[what])
 	}
 }
 
@@ -101,13 +101,13 @@ func (l *Resolver) Save(ctx context.Context, to string) error {
 	if err := images.MaySave(to); err != nil {
 		return err
 	}
-	told := progress.New(os.Stdout)
-	defer told.Close()
-	got, err := l.get(ctx, told)
+	list := progress.New(os.Stdout)
+	defer list.Close()
+	got, err := l.get(ctx, list)
 	if err != nil {
 		return err
 	}
-	line := told.Start("saved")
+	line := list.Start("saved")
 	if err := requireArchiveSpace(filepath.Dir(got.Set.Archive), to); err != nil {
 		line.End(to, err)
 		return err
@@ -133,9 +133,9 @@ func requireArchiveSpace(set, to string) error {
 // Load puts a saved set into the cache and checks every part. A lab of that mode then
 // needs no network and no building.
 func (l *Resolver) Load(ctx context.Context, from string) error {
-	told := progress.New(os.Stdout)
-	defer told.Close()
-	line := told.Start("loaded")
+	list := progress.New(os.Stdout)
+	defer list.Close()
+	line := list.Start("loaded")
 	set, err := l.cache().Load(ctx, from, line.Say, l.fits)
 	line.End(fmt.Sprintf("%s (%s, k8s %s, JobSet %s)", filepath.Base(from), set.Mode.Origin(), set.Kubernetes, set.JobSet), err)
 	return err
@@ -167,9 +167,9 @@ func (l *Resolver) fits(set images.Set) error {
 // Release returns this checkout's source build as a release, for the test registry. It
 // builds what is not cached.
 func (l *Resolver) Release(ctx context.Context) (source.Release, error) {
-	told := progress.New(os.Stdout)
-	defer told.Close()
-	line := told.Start("release")
+	list := progress.New(os.Stdout)
+	defer list.Close()
+	line := list.Start("release")
 	release, spent, err := l.Builder(line.Say).Release(ctx)
 	line.End(fmt.Sprintf("JobSet %s, Kueue %s as releases, %d parts built just now", release.JobSet, release.Kueue, len(spent)), err)
 	return release, err

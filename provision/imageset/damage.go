@@ -20,11 +20,11 @@ func (d *damage) note(entry string, how error) {
 	if strings.HasPrefix(entry, "loaded-") {
 		then = "it is left out until it is loaded again: make images-load FILE=f"
 	}
-	said := fmt.Sprintf("the cached %s is damaged (%s); %s", entry, engine.FirstLine(how), then)
+	summary := fmt.Sprintf("the cached %s is damaged (%s); %s", entry, engine.FirstLine(how), then)
 	d.lock.Lock()
 	defer d.lock.Unlock()
-	if !slices.Contains(d.found, said) {
-		d.found = append(d.found, said)
+	if !slices.Contains(d.found, summary) {
+		d.found = append(d.found, summary)
 	}
 }
 

@@ -121,11 +121,11 @@ func (l *Resolver) choose(ctx context.Context, say func(string)) (Resolved, erro
 }
 
 func built(ctx context.Context, build source.Builder) (Resolved, error) {
-	set, spent, err := build.Build(ctx)
+	set, times, err := build.Build(ctx)
 	c := Resolved{Set: set, How: set.How()}
-	if len(spent) > 0 {
+	if len(times) > 0 {
 		var parts []string
-		for _, part := range spent {
+		for _, part := range times {
 			parts = append(parts, fmt.Sprintf("%s %s", part.Part, part.Took.Round(time.Second)))
 		}
 		c.How = "built: " + strings.Join(parts, ", ")

@@ -58,13 +58,13 @@ func (c *Cluster) reachesAPI(ctx context.Context) error {
 		address := "https://" + net.JoinHostPort(service.Spec.ClusterIP, "443") + "/readyz"
 		// The certificate is checked, so that nothing outside the node answers. One command
 		// tries many times, because starting one in the node is slow.
-		said, err := c.Node(ctx, "timeout", "5", "sh", "-c",
+		output, err := c.Node(ctx, "timeout", "5", "sh", "-c",
 			`until curl --fail --silent --show-error --max-time 1 --cacert /etc/kubernetes/pki/ca.crt --output /dev/null "$0"; do sleep 0.1; done`,
 			address)
 		if err == nil {
 			return nil
 		}
-		lines := strings.Split(strings.TrimSpace(said), "\n")
+		lines := strings.Split(strings.TrimSpace(output), "\n")
 		return poll.Pendingf("%s does not answer: %s (%v)", address, lines[len(lines)-1], err)
 	})
 }

@@ -20,7 +20,7 @@ const labFixture = "lab/lab.yaml"
 
 // Queues installs the queues and waits until the LocalQueue points to its
 // ClusterQueue, the ClusterQueue has the lab's quota, and Kueue reports both Active.
-func Queues(ctx context.Context, c *Cluster, _ images.Set) (said string, err error) {
+func Queues(ctx context.Context, c *Cluster, _ images.Set) (summary string, err error) {
 	pins := c.pins
 	content, err := fixtures.Read(labFixture)
 	if err != nil {
@@ -42,10 +42,10 @@ func Queues(ctx context.Context, c *Cluster, _ images.Set) (said string, err err
 			if err := c.Get(ctx, client.ObjectKey{Name: pins.ClusterQueue}, whole); err != nil {
 				return err
 			}
-			said, err = checkQueues(local, whole, corev1.ResourceName(pins.GPUResource), pins.Quota)
+			summary, err = checkQueues(local, whole, corev1.ResourceName(pins.GPUResource), pins.Quota)
 			return err
 		})
-	return said, err
+	return summary, err
 }
 
 // checkQueues describes the two queues, or says what is wrong with them.

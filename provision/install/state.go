@@ -44,7 +44,7 @@ func (c *Cluster) Faulty(ctx context.Context, lab string) (verdict string, err e
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: fixtures.FaultJournal}
 	bounded, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
-	err = poll.For(bounded, "the API server of the lab "+lab+", which stood complete before", func(ctx context.Context) error {
+	err = poll.For(bounded, "the API server of the lab "+lab+", which was complete before", func(ctx context.Context) error {
 		err := c.Get(ctx, key, journal)
 		if apierrors.IsNotFound(err) {
 			return nil
@@ -52,7 +52,7 @@ func (c *Cluster) Faulty(ctx context.Context, lab string) (verdict string, err e
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("%w\n   the lab is left as it is; to begin anew: make down up", err)
+		return "", fmt.Errorf("%w\n   the lab is left as it is; to make it again: make down up", err)
 	}
 	if journal.Name == "" {
 		return "", nil
@@ -64,7 +64,7 @@ func (c *Cluster) Faulty(ctx context.Context, lab string) (verdict string, err e
 	}
 	if len(learners) > 0 {
 		return "", fmt.Errorf("a fault was put into the lab %s at %s and not taken out again (ConfigMap %s), and there is work in it: JobSet %s\n"+
-			"   to restore the lab: make faults RESTORE=1 LAB_NAME=%s; to begin anew, without that work: make down up",
+			"   to restore the lab: make faults RESTORE=1 LAB_NAME=%s; to make it again, without that work: make down up",
 			lab, since, key, strings.Join(learners, ", "), lab)
 	}
 	return fmt.Sprintf("a fault was put into it at %s and not taken out again", since), nil
@@ -88,7 +88,7 @@ func (c *Cluster) jobSets(ctx context.Context, wanted func(jobsetv1alpha2.JobSet
 
 // MakeSchedulable removes a cordon and the taints that somebody has set, and returns
 // what it removed. It waits for the taints that follow from the node's state.
-func (c *Cluster) MakeSchedulable(ctx context.Context) (mended string, err error) {
+func (c *Cluster) MakeSchedulable(ctx context.Context) (fixed string, err error) {
 	err = poll.For(ctx, "the node to take pods", func(ctx context.Context) error {
 		nodes := &corev1.NodeList{}
 		if err := c.List(ctx, nodes); err != nil {
@@ -103,15 +103,15 @@ func (c *Cluster) MakeSchedulable(ctx context.Context) (mended string, err error
 			if err := c.Patch(ctx, opened, client.MergeFrom(&node), client.FieldOwner(fieldManager)); err != nil {
 				return err
 			}
-			mended = strings.Join(taken, ", ")
-			return poll.Pendingf("node %s: %s", node.Name, mended)
+			fixed = strings.Join(taken, ", ")
+			return poll.Pendingf("node %s: %s", node.Name, fixed)
 		}
 		if keeping := taintsOf(node); len(keeping) > 0 {
 			return poll.Pendingf("node %s has the taint %s; kubectl --kubeconfig %s describe node says why", node.Name, strings.Join(keeping, ", "), c.kubeconfig)
 		}
 		return nil
 	})
-	return mended, err
+	return fixed, err
 }
 
 // stateTaint is the prefix of the taints that Kubernetes itself sets and removes.

@@ -141,27 +141,27 @@ func lacksImage(pods []corev1.Pod, template corev1.PodSpec) error {
 
 // describe says why each pod is not ready.
 func describe(pods []corev1.Pod) string {
-	var said strings.Builder
+	var summary strings.Builder
 	for _, pod := range pods {
 		if isReady(pod) {
 			continue
 		}
-		fmt.Fprintf(&said, "; pod %s is %s", pod.Name, pod.Status.Phase)
+		fmt.Fprintf(&summary, "; pod %s is %s", pod.Name, pod.Status.Phase)
 		for _, condition := range pod.Status.Conditions {
 			if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-				fmt.Fprintf(&said, ", %s: %s", condition.Reason, condition.Message)
+				fmt.Fprintf(&summary, ", %s: %s", condition.Reason, condition.Message)
 			}
 		}
 		for _, status := range pod.Status.ContainerStatuses {
 			if waiting := status.State.Waiting; waiting != nil {
-				fmt.Fprintf(&said, ", container %s waits: %s %s", status.Name, waiting.Reason, waiting.Message)
+				fmt.Fprintf(&summary, ", container %s waits: %s %s", status.Name, waiting.Reason, waiting.Message)
 			}
 			if last := status.LastTerminationState.Terminated; last != nil {
-				fmt.Fprintf(&said, ", container %s ended before: %s, exit code %d", status.Name, last.Reason, last.ExitCode)
+				fmt.Fprintf(&summary, ", container %s ended before: %s, exit code %d", status.Name, last.Reason, last.ExitCode)
 			}
 		}
 	}
-	return said.String()
+	return summary.String()
 }
 
 func isReady(pod corev1.Pod) bool {

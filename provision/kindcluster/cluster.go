@@ -77,7 +77,7 @@ func (k *Cluster) Create(ctx context.Context, _ ...string) (string, error) {
 		return k.Kubeconfig, nil
 	case <-ctx.Done():
 	}
-	k.Say("interrupted: taking the node away")
+	k.Say("interrupted: removing the node")
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), RemoveTimeout)
 	defer cancel()
 	return "", errors.Join(ctx.Err(), k.destroyUntilEnded(bounded, ended))

@@ -24,9 +24,9 @@ func (k *Cluster) MarkComplete(ctx context.Context) error {
 func (k *Cluster) WasComplete(ctx context.Context) (bool, error) {
 	bounded, cancel := context.WithTimeout(ctx, poll.LookTimeout)
 	defer cancel()
-	said, err := k.Exec(bounded, "sh", "-c", "cat "+CompleteMark+" 2>/dev/null || true")
+	output, err := k.Exec(bounded, "sh", "-c", "cat "+CompleteMark+" 2>/dev/null || true")
 	if err != nil {
-		return false, fmt.Errorf("asking the node whether the lab %s was complete: %w\n   to begin anew: make down up", k.Name, err)
+		return false, fmt.Errorf("asking the node whether the lab %s was complete: %w\n   to make it again: make down up", k.Name, err)
 	}
-	return said != "", nil
+	return output != "", nil
 }

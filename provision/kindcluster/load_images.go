@@ -17,13 +17,13 @@ import (
 // VerifyVersions checks that the node runs the Kubernetes of the set, because an image
 // tag is not proof of its content.
 func (k *Cluster) VerifyVersions(ctx context.Context, set images.Set) error {
-	said, err := k.Exec(ctx, "cat", "/kind/version")
+	output, err := k.Exec(ctx, "cat", "/kind/version")
 	if err != nil {
 		return fmt.Errorf("asking the node for its version: %w", err)
 	}
-	found := fixtures.Versions{Kubernetes: said}
+	found := fixtures.Versions{Kubernetes: output}
 	if others := found.Differ(fixtures.Versions{Kubernetes: set.Kubernetes}); len(others) > 0 {
-		return fmt.Errorf("the node image holds Kubernetes %s, but its name says %s", said, strings.Join(others, ""))
+		return fmt.Errorf("the node image holds Kubernetes %s, but its name says %s", output, strings.Join(others, ""))
 	}
 	return nil
 }
@@ -65,11 +65,11 @@ func (k *Cluster) missingImages(ctx context.Context, wanted []images.Image) ([]s
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	said, err := k.Exec(ctx, "ctr", "--namespace=k8s.io", "images", "ls")
+	output, err := k.Exec(ctx, "ctr", "--namespace=k8s.io", "images", "ls")
 	if err != nil {
 		return nil, fmt.Errorf("asking the node for its images: %w", err)
 	}
-	return missingFrom(said, wanted), nil
+	return missingFrom(output, wanted), nil
 }
 
 // missingFrom reads the table of ctr images ls: name, media type, digest.

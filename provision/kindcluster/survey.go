@@ -74,23 +74,23 @@ func (s Survey) Refusal() error {
 func (k *Cluster) sameNameContainers(ctx context.Context) ([]engine.Container, error) {
 	var ids []string
 	for _, filter := range []string{"name=^" + k.container() + "$", "label=" + engine.ClusterLabel + "=" + k.Name} {
-		said, err := k.Engine.Run(ctx, "ps", "--all", "--quiet", "--no-trunc", "--filter", filter)
+		output, err := k.Engine.Run(ctx, "ps", "--all", "--quiet", "--no-trunc", "--filter", filter)
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, strings.Fields(said)...)
+		ids = append(ids, strings.Fields(output)...)
 	}
 	slices.Sort(ids)
 	return engine.Inspect[engine.Container](ctx, k.Engine, []string{"inspect", "--type", "container"}, slices.Compact(ids))
 }
 
 func (k *Cluster) sameNameNetworks(ctx context.Context) ([]engine.Network, error) {
-	said, err := k.Engine.Run(ctx, "network", "ls", "--no-trunc", "--format", "{{.ID}} {{.Name}}")
+	output, err := k.Engine.Run(ctx, "network", "ls", "--no-trunc", "--format", "{{.ID}} {{.Name}}")
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(output) {
 		if id, name, _ := strings.Cut(strings.TrimSpace(line), " "); name == k.Name {
 			ids = append(ids, id)
 		}

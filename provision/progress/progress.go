@@ -86,7 +86,7 @@ func (n *line) Say(doing string) {
 }
 
 // End prints the line of a step that is done or has failed.
-func (n *line) End(said string, err error) {
+func (n *line) End(summary string, err error) {
 	l := n.list
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -100,11 +100,11 @@ func (n *line) End(said string, err error) {
 	mark := "✓"
 	switch {
 	case errors.Is(err, context.Canceled):
-		mark, said = "✗", "interrupted"
+		mark, summary = "✗", "interrupted"
 	case err != nil:
-		mark, said = "✗", "see below"
+		mark, summary = "✗", "see below"
 	}
-	fmt.Fprintf(l.out, " %s %-10s %-60s %6.1fs\n", mark, n.name, said, time.Since(n.began).Seconds())
+	fmt.Fprintf(l.out, " %s %-10s %-60s %6.1fs\n", mark, n.name, summary, time.Since(n.began).Seconds())
 }
 
 // Note prints lines below the one that ended last.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/google/go-containerregistry/pkg/v1"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
 // progress reports how much was pulled, and transient errors.
@@ -53,11 +53,11 @@ func (p *progress) note(text string) {
 }
 
 func (p *progress) report(sum int64) {
-	said := fmt.Sprintf("pulling: %d of %d MB", sum/1e6, p.total/1e6)
+	summary := fmt.Sprintf("pulling: %d of %d MB", sum/1e6, p.total/1e6)
 	if p.last != "" {
-		said += "; " + p.last
+		summary += "; " + p.last
 	}
-	p.say(strings.ReplaceAll(said, "\n", " "))
+	p.say(strings.ReplaceAll(summary, "\n", " "))
 }
 
 // counting counts the bytes read of a partial layer.

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
+	"gsb.test/jobset-e2e/provision/poll"
 )
 
 // importImages fills a containerd's folder with the images of an archive, by the
 // very containerd and ctr that go into the node, run here in folders of their own.
-func importImages(ctx context.Context, p parts, dir, archive string) (err error) {
+func importImages(ctx context.Context, p parts, dir, archive string) error {
 	work, err := os.MkdirTemp("", "lab-containerd-") // short: a socket's path may have 107 bytes
 	if err != nil {
 		return err
@@ -30,20 +29,21 @@ func importImages(ctx context.Context, p parts, dir, archive string) (err error)
 	go func() { ended <- run(serving, "", nil, filepath.Join(p.programs, "containerd"), "--config", config) }()
 	defer func() {
 		stop()
-		_ = <-ended
+		<-ended
 	}()
-	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	if err := poll.For(ctx, "containerd to listen", func(context.Context) error {
 		select {
 		case why := <-ended:
 			ended <- why // for the deferred wait
-			return false, fmt.Errorf("containerd ended: %w", why)
+			return fmt.Errorf("containerd ended: %w", why)
 		default:
 		}
-		_, err := os.Stat(socket)
-		return err == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("importing images: waiting for containerd to listen: %w", err)
+		if _, err := os.Stat(socket); err != nil {
+			return poll.Pendingf("%v", err)
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("importing images: %w", err)
 	}
 	if err := run(ctx, "", nil, filepath.Join(p.programs, "ctr"), "--connect-timeout", "60s", "--address", socket,
 		"--namespace", "k8s.io", "images", "import", "--no-unpack", archive); err != nil {

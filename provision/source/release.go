@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/google/go-containerregistry/pkg/v1"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
@@ -40,7 +40,7 @@ func (b Builder) Release(ctx context.Context) (Release, []BuildTime, error) {
 	if err != nil {
 		return Release{}, nil, err
 	}
-	dir, spent, err := b.assemble(ctx, "stand-in", (*node).release)
+	dir, spent, err := b.assemble(ctx, "release", (*node).release)
 	return p.releaseIn(dir), spent, err
 }
 
