@@ -11,10 +11,8 @@ func TestJudgeSummary(t *testing.T) {
 	golden(t, "summary-nothing.md", report.Markdown(settings.Settings{Reports: "/nowhere"}))
 
 	settings := settings.Settings{Reports: t.TempDir()}
-	repeats := report.Repeats{Wanted: len(runs)}
 	for _, of := range runs {
 		closing := end(t, of)
-		repeats.Add(closing.ToVerdict())
 		if of.name != "partial" && of.name != "failed" {
 			continue
 		}
@@ -23,13 +21,4 @@ func TestJudgeSummary(t *testing.T) {
 		}
 		golden(t, "summary-"+of.name+".md", report.Markdown(settings))
 	}
-	reported, err := report.BeginRepeats(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reported()
-	if err := report.SaveRepeats(settings, repeats); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "summary-repeats.md", report.Markdown(settings))
 }

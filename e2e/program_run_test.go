@@ -159,21 +159,6 @@ func TestJudgeProgramTellsAWrongWorld(t *testing.T) {
 	start(t, kubeconfigTo(t, "http://127.0.0.1:1"), "run", "--strict").ends(t, report.ExitNotRun, "not run", "nothing listens")
 }
 
-func TestJudgeProgramRepeats(t *testing.T) {
-	repeated := start(t, server(t, bare), "repeat", "2")
-	_ = repeated.Wait() // the status is looked at below
-	repeats, err := report.ReadRepeats(repeated.settings)
-	if err != nil {
-		t.Fatalf("%v; it said:\n%s", err, repeated.told)
-	}
-	if repeated.ProcessState.ExitCode() != report.ExitFailed || repeats.Failed() != 2 || repeats.Failures[0].By != "preflight" || repeats.Failures[0].Flake {
-		t.Errorf("exit status %d, %+v; it said:\n%s", repeated.ProcessState.ExitCode(), repeats, repeated.told)
-	}
-	if earlier, err := report.ReadVerdict(repeated.settings); err == nil {
-		t.Errorf("an earlier run's verdict is left: %+v", earlier)
-	}
-}
-
 // hanging is an API server that never answers, and tells when it is first asked.
 func hanging(t *testing.T) (kubeconfig string, asked <-chan struct{}) {
 	t.Helper()
