@@ -13,6 +13,7 @@ import (
 
 	"gsb.test/jobset-e2e/e2e/internal/blockers"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/interrupts"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/text"
@@ -214,7 +215,7 @@ func (me *Learner) failWith(stage string, why *matchers.Mismatch, end outcome) {
 func (me *Learner) fail(stage string, end outcome) {
 	ginkgo.GinkgoHelper()
 	failure := newFailure(stage, end)
-	AbortIfInterrupted(me.world, strings.TrimSuffix("while waiting: "+text.FirstLine(failure.EN), ".")+".")
+	interrupts.AbortIfInterrupted(me.world, strings.TrimSuffix("while waiting: "+text.FirstLine(failure.EN), ".")+".")
 	failure.Report()
 	story := me.failureReport(failure, end.last)
 	story.Evidence = me.evidence

@@ -8,6 +8,8 @@ import (
 	"github.com/onsi/ginkgo/v2"
 
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/evidence"
+	"gsb.test/jobset-e2e/e2e/internal/interrupts"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/matchers"
@@ -82,7 +84,7 @@ func (s Step) container(world func() *cluster.Cluster, failed map[int]bool, spec
 				failed[s.Number] = true
 				heeding, heeded := world().WithInterrupt(ctx)
 				defer heeded()
-				Gather(heeding, world(), s.folder(), ginkgo.CurrentSpecReport().Failure.Message)
+				evidence.Gather(heeding, world(), s.folder(), ginkgo.CurrentSpecReport().Failure.Message)
 			}
 		})
 		specs(func() *Learner {
@@ -134,9 +136,9 @@ func (m Mistake) define(world func() *cluster.Cluster) {
 			if ginkgo.CurrentSpecReport().Failed() && !world().Interrupted() {
 				heeding, heeded := world().WithInterrupt(ctx)
 				defer heeded()
-				Gather(heeding, world(), folder, ginkgo.CurrentSpecReport().Failure.Message)
+				evidence.Gather(heeding, world(), folder, ginkgo.CurrentSpecReport().Failure.Message)
 			}
-			ending, ended := Ending(world(), ctx)
+			ending, ended := interrupts.CleanupContext(world(), ctx)
 			defer ended()
 			err := ownership.RemoveApplied(ending, world(), m.JobSet)
 			if err == nil && !world().Interrupted() {
@@ -163,7 +165,7 @@ func (m Mistake) define(world func() *cluster.Cluster) {
 // it makes a spec that ends when the run is interrupted.
 func it(text string, world func() *cluster.Cluster, body func(ctx context.Context), decorators ...any) {
 	ginkgo.It(text, append(decorators, func(spec ginkgo.SpecContext) {
-		AbortIfInterrupted(world(), "before this was begun.")
+		interrupts.AbortIfInterrupted(world(), "before this was begun.")
 		ctx, cancel := world().WithInterrupt(spec)
 		defer cancel()
 		body(ctx)
