@@ -1,3 +1,4 @@
+// Package evidence keeps what explains a failure: objects, events, logs, a timeline.
 package evidence
 
 import (

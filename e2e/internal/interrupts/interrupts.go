@@ -1,3 +1,5 @@
+// Package interrupts ends a run early, in order: on a signal, or when another run has
+// taken the lab.
 package interrupts
 
 import (
