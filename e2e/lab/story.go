@@ -30,7 +30,7 @@ type Story struct {
 // String tells the story.
 func (s Story) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s %s: %s\n", s.Subject, s.Failure.Stage, s.Failure.Refusal.String())
+	fmt.Fprintf(&text, "%s %s: %s\n", s.Subject, s.Failure.Stage, s.Failure.String())
 	switch {
 	case s.Failure.Blocker != nil:
 		fmt.Fprintf(&text, "\nGiven up after %.1f s: %s.\n", s.Failure.Waited, shown(s.Failure.Blocker.Message, longestCell))

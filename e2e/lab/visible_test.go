@@ -61,7 +61,7 @@ func FuzzWhatLeaves(f *testing.F) {
 		file := File{Name: "labels.txt", Text: plain(value), Written: true}
 		for what, text := range map[string]string{
 			"a story": story, "a grading": grading.String(), "the closing": closing.String(), "a wrong world": wrong,
-			"Korean": refusal.Words.KO, "English": refusal.Words.EN, "a quotation": file.quote(),
+			"Korean": refusal.KO, "English": refusal.EN, "a quotation": file.quote(),
 			"the repeats": Repeats{Wanted: 1, Failures: []Recurrence{{By: value, Says: value}}}.String(),
 		} {
 			if at := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }); at >= 0 || !utf8.ValidString(text) {
@@ -71,7 +71,7 @@ func FuzzWhatLeaves(f *testing.F) {
 				t.Errorf("%s of a long value is %d runes long", what, len([]rune(text)))
 			}
 		}
-		for what, text := range map[string]string{"Korean": refusal.Words.KO, "English": refusal.Words.EN} {
+		for what, text := range map[string]string{"Korean": refusal.KO, "English": refusal.EN} {
 			if strings.Contains(text, "\n") || len([]rune(text)) > longestValue+100 {
 				t.Errorf("%s of %q is %d runes of more than one line", what, value, len([]rune(text)))
 			}
