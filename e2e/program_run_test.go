@@ -30,6 +30,7 @@ type started struct {
 
 // Under nohup a run goes on when its terminal goes away, and can still be interrupted.
 func TestJudgeProgramHonoursNohup(t *testing.T) {
+	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	run := prepared(t, kubeconfig, "run")
 	run.Path, run.Args = "/bin/bash", append([]string{"bash", "-c", `trap '' HUP; exec "$0" "$@"`}, run.Args...)
@@ -131,6 +132,7 @@ func bare(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestJudgeProgramRefusesToRun(t *testing.T) {
+	t.Parallel()
 	for name, of := range map[string]struct {
 		kubeconfig, reason string
 		args               []string
@@ -145,6 +147,7 @@ func TestJudgeProgramRefusesToRun(t *testing.T) {
 		"strict makes no difference": {"", "LAB_KUBECONFIG does not say", []string{"run", "--strict"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			start(t, of.kubeconfig, of.args...).ends(t, lab.ExitNotRun, "not run", of.reason)
 		})
 	}
@@ -154,11 +157,13 @@ func TestJudgeProgramRefusesToRun(t *testing.T) {
 }
 
 func TestJudgeProgramTellsAWrongWorld(t *testing.T) {
+	t.Parallel()
 	start(t, server(t, bare), "run").ends(t, lab.ExitFailed, "failed", "This is not the lab")
 	start(t, kubeconfigTo(t, "http://127.0.0.1:1"), "run", "--strict").ends(t, lab.ExitNotRun, "not run", "nothing listens")
 }
 
 func TestJudgeProgramRepeats(t *testing.T) {
+	t.Parallel()
 	repeated := start(t, server(t, bare), "repeat", "2")
 	_ = repeated.Wait() // the status is looked at below
 	repeats, err := repeated.settings.ReadRepeats()
@@ -184,6 +189,7 @@ func hanging(t *testing.T) (kubeconfig string, asked <-chan struct{}) {
 }
 
 func TestJudgeProgramIsKilled(t *testing.T) {
+	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	run := start(t, kubeconfig, "run")
 	<-asked
@@ -194,6 +200,7 @@ func TestJudgeProgramIsKilled(t *testing.T) {
 }
 
 func TestJudgeProgramIsInterrupted(t *testing.T) {
+	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	run := start(t, kubeconfig, "run")
 	<-asked
@@ -206,6 +213,7 @@ func TestJudgeProgramIsInterrupted(t *testing.T) {
 // Whoever reads what a walk says may be gone, as when a connection is lost: the
 // walk comes to its end, and to its verdict, all the same.
 func TestJudgeProgramOutlivesItsReader(t *testing.T) {
+	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	reader, writer, err := os.Pipe()
 	if err != nil {
