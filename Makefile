@@ -120,7 +120,7 @@ $(LAB):
 	@$(ALONE) $(GO) build -ldflags '-s -w' -o $@ ./provision/cmd/lab
 $(SUITE):
 	@[ -x $@ ] || echo " … compiling the suite"
-	@$(ALONE) $(GO) test -c -ldflags "$(STAMP)" -o $@ ./e2e
+	@$(ALONE) $(GO) build -ldflags "$(STAMP)" -o $@ ./e2e/cmd/lab-e2e
 STAMP = -s -w -X gsb.test/jobset-e2e/e2e/internal/report.Commit=$(shell git describe --always --dirty --abbrev=40 --match= 2>/dev/null || echo unknown)
 
 $(STANDIN):
@@ -161,10 +161,10 @@ down: $(LAB)
 dist:
 	@for arch in amd64 arm64; do \
 		echo " … compiling for $$arch"; \
-		GOARCH=$$arch GOOS=linux $(GO) test -c -ldflags "$(STAMP)" -o $(DIST)/lab-e2e-linux-$$arch ./e2e || exit 1; \
+		GOARCH=$$arch GOOS=linux $(GO) build -ldflags "$(STAMP)" -o $(DIST)/lab-e2e-linux-$$arch ./e2e/cmd/lab-e2e || exit 1; \
 	done
 	@cd $(DIST) && if command -v sha256sum >/dev/null; then sha256sum lab-e2e-linux-*; else shasum -a 256 lab-e2e-linux-*; fi >SHA256SUMS
-	@LAB_DIST="$$PWD/$(DIST)" $(GO) test -count=1 -run '^TestDist$$' -v ./e2e | sed -n 's/^ *dist_test.go:[0-9]*: / /p;/^FAIL/p'; exit $${PIPESTATUS[0]}
+	@LAB_DIST="$$PWD/$(DIST)" $(GO) test -count=1 -run '^TestDist$$' -v ./e2e/cmd/lab-e2e | sed -n 's/^ *dist_test.go:[0-9]*: / /p;/^FAIL/p'; exit $${PIPESTATUS[0]}
 
 # Without SSH the program just built walks from here; .ci/gate says what it is told by.
 gate: $(SUITE) $(if $(SSH),dist)
@@ -226,7 +226,7 @@ endif
 
 test:
 	@$(GO) vet ./...
-	@$(GO) test ./...
+	@$(GO) test -parallel 8 ./...
 
 # The workflows are held to GitHub's rules by actionlint, and to this project's by a
 # test beside it. What other linters may be installed makes no difference.
@@ -255,8 +255,8 @@ gpus: $(LAB)
 # written by another run of it. Read what git diff shows of both.
 record: $(LAB) $(SUITE)
 	@LAB_REPORTS="$$PWD/.lab/record" LAB_WORKDIR="$$PWD/.lab/record/gsb-jobset" LAB_STEP= $(LAB) with -- $(WALK) $(PARTLY)
-	@$(GO) test -count=1 ./e2e -run '^TestRecord$$' -record "$$PWD/.lab/record"
-	@$(GO) test -count=1 ./e2e -update
+	@$(GO) test -count=1 ./e2e/steps -run '^TestRecord$$' -record "$$PWD/.lab/record"
+	@$(GO) test -count=1 ./e2e/steps -update
 
 # Two clusters of other makers: the kind program alone, and a control plane of
 # plain processes, without kubeadm. See .ci/foreign/run.
