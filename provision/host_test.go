@@ -7,6 +7,7 @@ import (
 )
 
 func TestWhatDockersMachineSees(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	g.Expect(sharedWithDocker("linux", "/root", "/mnt/cache")).To(Succeed())
 	g.Expect(sharedWithDocker("darwin", "/Users/kim", "/Users/kim/Library/Caches/gsb-jobset")).To(Succeed())

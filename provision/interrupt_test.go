@@ -126,6 +126,7 @@ func (s *started) exit() int {
 }
 
 func TestASignalEndsTheProgramAfterItsCleanup(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			g := NewWithT(t)
@@ -141,6 +142,7 @@ func TestASignalEndsTheProgramAfterItsCleanup(t *testing.T) {
 }
 
 func TestASecondInterruptEndsAtOnceAndSaysWhatIsLeft(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	s := start(t, "hangs")
 	s.line(t)
@@ -154,6 +156,7 @@ func TestASecondInterruptEndsAtOnceAndSaysWhatIsLeft(t *testing.T) {
 }
 
 func TestAReaderWhoGoesAwayEndsNothing(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	s := start(t, "prints", "bash", "-c", `"$@" | head -1 >/dev/null; exit ${PIPESTATUS[0]}`, "bash")
 	g.Expect(s.exit()).To(Equal(0), s.errs.String())
@@ -161,6 +164,7 @@ func TestAReaderWhoGoesAwayEndsNothing(t *testing.T) {
 }
 
 func TestNohupIsHonoured(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	s := start(t, "lasts", "bash", "-c", `trap '' HUP; exec "$@"`, "bash")
 	s.line(t)
@@ -169,6 +173,7 @@ func TestNohupIsHonoured(t *testing.T) {
 }
 
 func TestAKilledProgramTakesItsCommandWithIt(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	s := start(t, "runs")
 	var pid int
@@ -181,6 +186,7 @@ func TestAKilledProgramTakesItsCommandWithIt(t *testing.T) {
 }
 
 func TestAKilledCommandIsReportedAsKilled(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	s := start(t, "runs")
 	var pid int
@@ -204,6 +210,7 @@ func TestAnInterruptWhileTheEngineIsAskedIsNoFailure(t *testing.T) {
 }
 
 func TestHowARunEnded(t *testing.T) {
+	t.Parallel()
 	failed := errors.New("no image")
 	for _, ended := range []struct {
 		name        string

@@ -9,6 +9,7 @@ import (
 )
 
 func TestSideBySide(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	cause := errors.New("no image")
 	fails := func(context.Context) error { return cause }

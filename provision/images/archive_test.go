@@ -43,6 +43,7 @@ func saved(t *testing.T) (Set, string) {
 func anything(Set) error { return nil }
 
 func TestASavedSetIsLoadedAsItWas(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	set, archive := saved(t)
 	cache := Cache{Dir: filepath.Join(t.TempDir(), "new")}
@@ -80,6 +81,7 @@ func TestASavedSetIsLoadedAsItWas(t *testing.T) {
 }
 
 func TestAnArchiveCanBeCheckedByHand(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	_, archive := saved(t)
 	out, err := exec.Command("sh", "-c", `cd "$1" && tar xf "$2" && sha256sum -c SHA256SUMS`, "sh", t.TempDir(), archive).CombinedOutput()
@@ -90,6 +92,7 @@ func TestAnArchiveCanBeCheckedByHand(t *testing.T) {
 // Wherever one byte of an archive is another, it is refused and the part is named;
 // but for the filling between parts, which is nobody's.
 func TestAFlippedByteIsRefused(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	_, archive := saved(t)
 	good, err := os.ReadFile(archive)
@@ -119,6 +122,7 @@ func TestAFlippedByteIsRefused(t *testing.T) {
 }
 
 func TestArchivesThatAreNone(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	_, archive := saved(t)
 	good, err := os.ReadFile(archive)
@@ -145,6 +149,7 @@ func TestArchivesThatAreNone(t *testing.T) {
 }
 
 func TestSavingCanBeInterrupted(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	set, archive := saved(t)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -161,6 +166,7 @@ func TestSavingCanBeInterrupted(t *testing.T) {
 }
 
 func TestASetWhoseFilesAreGone(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	set, _ := saved(t)
 	dir := filepath.Dir(set.Archive)

@@ -16,6 +16,7 @@ import (
 func silent(string) {}
 
 func TestAnEntryIsMadeOnceForItsInputs(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	cache := Cache{Dir: filepath.Join(t.TempDir(), "not", "there", "yet")}
 	made := 0
@@ -41,6 +42,7 @@ func TestAnEntryIsMadeOnceForItsInputs(t *testing.T) {
 }
 
 func TestAHalfMadeEntryIsNeverUsed(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	cache := Cache{Dir: t.TempDir()}
 	k := KeyOf("x")
@@ -67,6 +69,7 @@ func TestAHalfMadeEntryIsNeverUsed(t *testing.T) {
 }
 
 func TestAFullDiskIsToldWithItsMend(t *testing.T) {
+	t.Parallel()
 	for name, err := range map[string]error{
 		"ours":    &os.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC},
 		"a child": errors.New("mmdebstrap: exit status 1\n   tar: Cannot write: No space left on device"),
@@ -80,6 +83,7 @@ func TestAFullDiskIsToldWithItsMend(t *testing.T) {
 }
 
 func TestTwoRunsDoNotBuildTheSame(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	cache := Cache{Dir: t.TempDir()}
 	var made, waited atomic.Int32
@@ -102,6 +106,7 @@ func TestTwoRunsDoNotBuildTheSame(t *testing.T) {
 }
 
 func TestWaitingForAnotherRunCanBeInterrupted(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	cache := Cache{Dir: t.TempDir()}
 	ctx, interrupt := context.WithCancel(t.Context())

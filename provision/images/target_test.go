@@ -13,6 +13,7 @@ import (
 // What cannot be written is refused before anything of the set is read, and what is
 // somebody's is not replaced.
 func TestWhereNoArchiveCanBeSaved(t *testing.T) {
+	t.Parallel()
 	set, archive := saved(t)
 	folder := t.TempDir()
 	for name, one := range map[string]struct {

@@ -84,6 +84,7 @@ var damages = []struct {
 }
 
 func TestADamagedEntryIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	for _, damage := range damages {
 		t.Run(damage.name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -117,6 +118,7 @@ func TestADamagedEntryIsMadeAgain(t *testing.T) {
 // What an earlier version of this program made has no note. A build takes many
 // minutes, so it is taken over if it is sound.
 func TestAnEntryOfAnEarlierVersionIsTakenOver(t *testing.T) {
+	t.Parallel()
 	unnoted := func(t *testing.T) (*kept, string) {
 		k := keep(t)
 		dir := k.get(t)
@@ -153,6 +155,7 @@ func TestAnEntryOfAnEarlierVersionIsTakenOver(t *testing.T) {
 
 // A file is read again only where something says that it may have changed.
 func TestWhenAFileIsReadAgain(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	k := keep(t)
 	dir := k.get(t)
@@ -192,6 +195,7 @@ func TestWhenAFileIsReadAgain(t *testing.T) {
 }
 
 func TestNoArchiveHoldsTheNote(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	k := keep(t)
 	to := filepath.Join(t.TempDir(), "images.tar")

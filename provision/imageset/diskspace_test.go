@@ -11,6 +11,7 @@ import (
 )
 
 func TestWhereImagesCanBeBuilt(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	g.Expect(mayBuild("linux", 0)).To(Succeed())
 	g.Expect(mayBuild("linux", 1000)).To(MatchError(ContainSubstring("which takes root")))

@@ -10,6 +10,7 @@ import (
 )
 
 func TestALabOnOtherVersionsSaysSo(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	pins := fixturestest.Pins(t)
 	g.Expect(VersionNote(pins, images.Set{JobSet: pins.JobSet, Kueue: pins.Kueue})).To(BeEmpty(), "only what the lab pins has no footnote")

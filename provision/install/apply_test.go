@@ -47,6 +47,7 @@ metadata: {name: certificate, namespace: some}
 `
 
 func TestDocumentsAreSplitAndOrderedByNeed(t *testing.T) {
+	t.Parallel()
 	objects, err := parse([]byte(mixed))
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +68,7 @@ func TestDocumentsAreSplitAndOrderedByNeed(t *testing.T) {
 }
 
 func TestWhatIsNoManifestIsToldByDocument(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, manifest, says string }{
 		{"empty", "", "no object"},
 		{"only comments", "# nothing\n---\n# here\n", "no object"},
@@ -86,6 +88,7 @@ func TestWhatIsNoManifestIsToldByDocument(t *testing.T) {
 }
 
 func TestAConnectionNeedsAFileOfItsOwn(t *testing.T) {
+	t.Parallel()
 	if _, err := Connect("", fixturestest.Pins(t)); err == nil || !strings.Contains(err.Error(), "no kubeconfig") {
 		t.Errorf("no path: %v", err)
 	}

@@ -22,6 +22,7 @@ func made(t *testing.T, m manager, now time.Time) map[string][]byte {
 }
 
 func TestACertificateTheRotatorWouldReplaceIsNotKept(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	m, otherService, otherName := jobSetManager, jobSetManager, jobSetManager
 	otherService.service, otherName.authority = "other", "kueue-ca"
@@ -51,6 +52,7 @@ func TestACertificateTheRotatorWouldReplaceIsNotKept(t *testing.T) {
 }
 
 func TestAValidCertificateIsNotReplaced(t *testing.T) {
+	t.Parallel()
 	m := kueueManager
 	key := client.ObjectKey{Namespace: m.namespace, Name: m.secret}
 	c := fake.NewClientBuilder().WithObjects(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: m.secret}}).Build()

@@ -10,6 +10,7 @@ import (
 )
 
 func TestTheNodeOffersItsGPUsOrNotYet(t *testing.T) {
+	t.Parallel()
 	const gpu = corev1.ResourceName("nvidia.com/gpu")
 	node := func(capacity, allocatable string) corev1.Node {
 		n := corev1.Node{}
@@ -40,6 +41,7 @@ func TestTheNodeOffersItsGPUsOrNotYet(t *testing.T) {
 }
 
 func TestTheDevicePluginRunsEverywhereOrNotYet(t *testing.T) {
+	t.Parallel()
 	plugin := func(change func(*appsv1.DaemonSetStatus)) *appsv1.DaemonSet {
 		d := &appsv1.DaemonSet{}
 		d.Name, d.Generation = "fake-gpu", 2

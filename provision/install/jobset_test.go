@@ -21,6 +21,7 @@ func holding(objects ...client.Object) *Cluster {
 }
 
 func TestTheAPIIsAskedOnItsServiceAddressFromTheNode(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ ip, address string }{
 		{"10.96.0.1", "https://10.96.0.1:443/readyz"},
 		{"fd00:10:96::1", "https://[fd00:10:96::1]:443/readyz"},
@@ -46,6 +47,7 @@ func TestTheAPIIsAskedOnItsServiceAddressFromTheNode(t *testing.T) {
 }
 
 func TestAnAPIThatNeverAnswersIsToldByItsLastWords(t *testing.T) {
+	t.Parallel()
 	c := holding(&corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"},
 		Spec:       corev1.ServiceSpec{ClusterIP: "10.96.0.1"},

@@ -22,6 +22,7 @@ func briefly(t *testing.T) context.Context {
 }
 
 func TestKueuesWebhooksComeAfterTheJobSetManagersPod(t *testing.T) {
+	t.Parallel()
 	pod := func(namespace string) client.Object {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "jobset-controller-manager-x"}}
 	}
@@ -47,6 +48,7 @@ func TestKueuesWebhooksComeAfterTheJobSetManagersPod(t *testing.T) {
 }
 
 func TestANamespaceIsMadeAndWaitedFor(t *testing.T) {
+	t.Parallel()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "default"}}
 	now := metav1.Now()
 	going := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ml", DeletionTimestamp: &now, Finalizers: []string{"kubernetes"}}}

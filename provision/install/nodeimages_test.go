@@ -7,6 +7,7 @@ import (
 )
 
 func TestTheStepsImageIsReported(t *testing.T) {
+	t.Parallel()
 	const image = "docker.io/library/busybox:1.35.0"
 	node := func(names ...string) []corev1.Node {
 		return []corev1.Node{{Status: corev1.NodeStatus{Images: []corev1.ContainerImage{{Names: names}}}}}

@@ -14,6 +14,7 @@ import (
 )
 
 func TestTheLabFixtureIsWhatQueuesApplies(t *testing.T) {
+	t.Parallel()
 	content, err := fixtures.Read(labFixture)
 	if err != nil {
 		t.Fatal(err)
@@ -28,6 +29,7 @@ func TestTheLabFixtureIsWhatQueuesApplies(t *testing.T) {
 }
 
 func TestQueuesAreActiveAndHoldTheQuotaOrNot(t *testing.T) {
+	t.Parallel()
 	active := []metav1.Condition{{Type: "Active", Status: metav1.ConditionTrue, ObservedGeneration: 1, Reason: "Ready"}}
 	stopped := []metav1.Condition{{Type: "Active", Status: metav1.ConditionFalse, ObservedGeneration: 1, Reason: "Stopped", Message: "is stopped"}}
 	type pair struct {

@@ -43,12 +43,14 @@ func journal() *corev1.ConfigMap {
 }
 
 func TestALabThatWasNeverCompleteIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	g.Expect(labOf(t).Abandoned(t.Context())).To(Equal("its making was not finished"))
 	g.Expect(labOf(t, workOf("")).Abandoned(t.Context())).To(BeEmpty(), "a lab made before there was a mark has work in it")
 }
 
 func TestAnInterruptIsNoVerdictOnALab(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	silent := labOf(t)
 	silent.Client = interceptor.NewClient(silent.Client.(client.WithWatch), interceptor.Funcs{
@@ -64,6 +66,7 @@ func TestAnInterruptIsNoVerdictOnALab(t *testing.T) {
 }
 
 func TestALabWithAFaultInItIsMadeAnewUnlessALearnerWorkedOnIt(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	g.Expect(labOf(t).Faulty(t.Context(), "x")).To(BeEmpty())
 	g.Expect(labOf(t, workOf("")).Faulty(t.Context(), "x")).To(BeEmpty())
@@ -77,6 +80,7 @@ func node(unschedulable bool, taints ...corev1.Taint) *corev1.Node {
 }
 
 func TestANodeTakesPodsAgain(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	prefer := corev1.Taint{Key: "lab.test/prefer", Effect: corev1.TaintEffectPreferNoSchedule}
 	c := labOf(t, node(true, corev1.Taint{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}, prefer))
@@ -89,6 +93,7 @@ func TestANodeTakesPodsAgain(t *testing.T) {
 }
 
 func TestATaintThatFollowsFromTheNodesStateIsNamed(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -103,6 +108,7 @@ func lease(renewed time.Duration, holder string) *coordinationv1.Lease {
 }
 
 func TestALabIsLeftAloneWhileARunIsOnIt(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	g.Expect(labOf(t).RefuseInUse(t.Context(), "x")).To(Succeed())
 	g.Expect(labOf(t, lease(-31*time.Second, "lab-e2e run")).RefuseInUse(t.Context(), "x")).To(Succeed(), "a hold that has run out is none")
@@ -112,6 +118,7 @@ func TestALabIsLeftAloneWhileARunIsOnIt(t *testing.T) {
 }
 
 func TestALabThatDoesNotAnswerCanBeRemoved(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	silent := labOf(t)
 	silent.Client = interceptor.NewClient(silent.Client.(client.WithWatch), interceptor.Funcs{

@@ -31,6 +31,7 @@ func slice(ready *bool, addresses ...string) discoveryv1.EndpointSlice {
 }
 
 func TestAServiceLeadsToTheReadyPodsOrNotYet(t *testing.T) {
+	t.Parallel()
 	yes, no := new(bool), new(bool)
 	*yes = true
 	a, b := podAt("10.244.0.5", corev1.ConditionTrue), podAt("10.244.0.6", corev1.ConditionTrue)
@@ -65,6 +66,7 @@ func TestAServiceLeadsToTheReadyPodsOrNotYet(t *testing.T) {
 }
 
 func TestADeploymentIsRolledOutOrNotYet(t *testing.T) {
+	t.Parallel()
 	one, none := int32(1), int32(0)
 	deployment := func(change func(*appsv1.Deployment)) *appsv1.Deployment {
 		d := &appsv1.Deployment{}
@@ -97,6 +99,7 @@ func TestADeploymentIsRolledOutOrNotYet(t *testing.T) {
 }
 
 func TestAHeldUpDeploymentSaysWhatHoldsItUp(t *testing.T) {
+	t.Parallel()
 	deployment := &appsv1.Deployment{}
 	deployment.Name, deployment.Generation = "manager", 1
 	deployment.Spec.Template.Spec.Containers = []corev1.Container{{Name: "manager", Image: "jobset:v0.12.0"}}

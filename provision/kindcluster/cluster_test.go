@@ -7,6 +7,7 @@ import (
 )
 
 func TestWhatKindIsTold(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	config := (&Cluster{Name: "x", OwnNetwork: true}).config()
 	g.Expect(config.Networking.DisableDefaultCNI).To(Equal(true))

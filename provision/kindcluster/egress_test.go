@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheSealIsMountedIntoEveryNode(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	mounts, err := WriteEgressRules(filepath.Join(t.TempDir(), "x.seal"))
 	g.Expect(err).NotTo(HaveOccurred())

@@ -9,6 +9,7 @@ import (
 )
 
 func TestImagesInTheNodeAreKnownByNameAndDigest(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	// What ctr images ls prints.
 	const table = `REF                                   TYPE                                                 DIGEST      SIZE     PLATFORMS   LABELS

@@ -8,6 +8,7 @@ import (
 )
 
 func TestTheMarkIsMountedIntoTheNode(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	k := &Cluster{Name: "x", Owner: "us", MadeBy: "anna on box in /suite"}
 	mark, err := k.WriteMark(t.TempDir())

@@ -9,6 +9,7 @@ import (
 )
 
 func TestThawing(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	root := t.TempDir()
 	states := map[string]string{

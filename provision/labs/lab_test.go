@@ -11,6 +11,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	for name, good := range map[string]bool{
 		"": true, "gsb-jobset": true, "a": true, "lab-2": true,
 		"Lab": false, "-lab": false, "lab-": false, "a_b": false, "a b": false, "../x": false,
@@ -31,6 +32,7 @@ func TestNames(t *testing.T) {
 
 // Both engines and kind have networks of their own, which a lab's name must not be.
 func TestNamesOfTheEnginesOwnNetworks(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"none", "host", "default", "bridge", "podman", "container", "private", "ingress", "kind"} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -48,6 +50,7 @@ func TestOutsideACheckout(t *testing.T) {
 }
 
 func TestALabIsHeldByOneRunAndOwnedByOneCheckout(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	mine := newLab(t, "x")
 	release, err := mine.Lock()
@@ -75,6 +78,7 @@ func TestALabIsHeldByOneRunAndOwnedByOneCheckout(t *testing.T) {
 }
 
 func TestACacheFolderThatCannotBeMade(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	file := filepath.Join(t.TempDir(), "file")
 	g.Expect(os.WriteFile(file, nil, 0o644)).To(Succeed())

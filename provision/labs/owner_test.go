@@ -8,6 +8,7 @@ import (
 )
 
 func TestTheMarkOfACacheFolder(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	l := newLab(t, "x")
 	g.Expect(l.Owner()).To(BeEmpty(), "looking makes none")

@@ -44,7 +44,7 @@ func For(ctx context.Context, what string, look func(context.Context) error) err
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var state, trouble, lasting error
+	var state, last, permanent error
 	err := wait.PollUntilContextCancel(ctx, PollInterval, true, func(ctx context.Context) (bool, error) {
 		once, done := context.WithTimeout(ctx, LookTimeout)
 		defer done()
@@ -55,16 +55,16 @@ func For(ctx context.Context, what string, look func(context.Context) error) err
 			return true, nil
 		case ctx.Err() != nil:
 			// The wait ended during this look: the look before it says more.
-			if state == nil && trouble == nil {
-				trouble = seen
+			if state == nil && last == nil {
+				last = seen
 			}
 			return false, ctx.Err()
 		case errors.As(seen, &pending):
-			state, trouble = seen, nil
+			state, last = seen, nil
 		case transient(seen):
-			trouble = seen
+			last = seen
 		default:
-			lasting = seen
+			permanent = seen
 			return false, seen
 		}
 		return false, nil
@@ -76,8 +76,8 @@ func For(ctx context.Context, what string, look func(context.Context) error) err
 	if took > time.Second {
 		took = took.Round(time.Second)
 	}
-	if lasting != nil {
-		return fmt.Errorf("waiting for %s: after %s: %w", what, took, lasting)
+	if permanent != nil {
+		return fmt.Errorf("waiting for %s: after %s: %w", what, took, permanent)
 	}
 	verb := "gave up waiting for"
 	if errors.Is(err, context.Canceled) {
@@ -87,8 +87,8 @@ func For(ctx context.Context, what string, look func(context.Context) error) err
 	if state != nil {
 		message += fmt.Sprintf("; last seen: %v", state)
 	}
-	if trouble != nil {
-		return fmt.Errorf("%s; last error: %w (%w)", message, trouble, err)
+	if last != nil {
+		return fmt.Errorf("%s; last error: %w (%w)", message, last, err)
 	}
 	return fmt.Errorf("%s: %w", message, err)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,7 +24,8 @@ var (
 	refused = &url.Error{Op: "Get", URL: "https://127.0.0.1:6443", Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}
 )
 
-func TestOnlyWhatMayPassIsRetried(t *testing.T) {
+func TestOnlyTransientErrorsAreRetried(t *testing.T) {
+	t.Parallel()
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "JobSet"}, "big", nil)
 	denied := apierrors.NewForbidden(jobSets, "big", errors.New(`admission webhook "vjobset.kb.io" denied the request`))
 	webhook := apierrors.NewInternalError(errors.New(`failed calling webhook "mjobset.kb.io": dial tcp 10.96.0.7:443: connect: connection refused`))
@@ -57,47 +59,54 @@ func TestOnlyWhatMayPassIsRetried(t *testing.T) {
 }
 
 func TestAWaitThatRunsOutSaysWhatItSawLast(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*PollInterval)
-	defer cancel()
-	looks := 0
-	err := For(ctx, "the moon", func(context.Context) error {
-		if looks++; looks == 1 {
-			return Pendingf("phase %d", 7)
-		}
-		return refused
-	})
-	if err == nil {
-		t.Fatal("it returned though the awaited never held")
-	}
-	for _, says := range []string{"gave up waiting for the moon after ", "ms", "last seen: phase 7", "last error: ", "connection refused"} {
-		if !strings.Contains(err.Error(), says) {
-			t.Errorf("it does not say %q: %v", says, err)
-		}
-	}
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("it does not wrap both causes: %v", err)
-	}
-	if looks < 2 {
-		t.Errorf("it looked %d times", looks)
-	}
-}
-
-func TestAnErrorThatPassedIsNotTold(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*PollInterval)
-	defer cancel()
-	looks := 0
-	err := For(ctx, "the moon", func(context.Context) error {
-		if looks++; looks == 1 {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*PollInterval)
+		defer cancel()
+		looks := 0
+		err := For(ctx, "the moon", func(context.Context) error {
+			if looks++; looks == 1 {
+				return Pendingf("phase %d", 7)
+			}
 			return refused
+		})
+		if err == nil {
+			t.Fatal("it returned though the awaited never held")
 		}
-		return Pending("phase 7")
+		for _, says := range []string{"gave up waiting for the moon after ", "ms", "last seen: phase 7", "last error: ", "connection refused"} {
+			if !strings.Contains(err.Error(), says) {
+				t.Errorf("it does not say %q: %v", says, err)
+			}
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("it does not wrap both causes: %v", err)
+		}
+		if looks < 2 {
+			t.Errorf("it looked %d times", looks)
+		}
 	})
-	if err == nil || strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "phase 7") {
-		t.Errorf("got %v", err)
-	}
 }
 
-func TestALastingErrorEndsTheWaitAtOnce(t *testing.T) {
+func TestAnErrorThatPassedIsNotReported(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*PollInterval)
+		defer cancel()
+		looks := 0
+		err := For(ctx, "the moon", func(context.Context) error {
+			if looks++; looks == 1 {
+				return refused
+			}
+			return Pending("phase 7")
+		})
+		if err == nil || strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "phase 7") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestAPermanentErrorEndsTheWaitAtOnce(t *testing.T) {
+	t.Parallel()
 	looks := 0
 	wrong := apierrors.NewInvalid(schema.GroupKind{Kind: "JobSet"}, "big", nil)
 	err := For(t.Context(), "the moon", func(context.Context) error { looks++; return wrong })
@@ -107,40 +116,49 @@ func TestALastingErrorEndsTheWaitAtOnce(t *testing.T) {
 }
 
 func TestAnInterruptedWaitSaysSo(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	start := time.Now()
-	err := For(ctx, "the moon", func(context.Context) error { cancel(); return Pending("phase 7") })
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted while waiting for the moon") {
-		t.Errorf("got %v", err)
-	}
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("it went on for %s after the interrupt", took)
-	}
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		start := time.Now()
+		err := For(ctx, "the moon", func(context.Context) error { cancel(); return Pending("phase 7") })
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted while waiting for the moon") {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("it went on for %s after the interrupt", took)
+		}
+	})
 }
 
 func TestAHangingLookIsCutOffAndTheWaitGoesOn(t *testing.T) {
-	looks := 0
-	err := For(t.Context(), "the moon", func(ctx context.Context) error {
-		if looks++; looks > 1 {
-			return nil
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		err := For(t.Context(), "the moon", func(ctx context.Context) error {
+			if looks++; looks > 1 {
+				return nil
+			}
+			if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > LookTimeout {
+				t.Errorf("a look may take until %v", deadline)
+			}
+			return fmt.Errorf("asking: %w", context.DeadlineExceeded)
+		})
+		if err != nil || looks != 2 {
+			t.Errorf("after %d looks: %v", looks, err)
 		}
-		if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > LookTimeout {
-			t.Errorf("a look may take until %v", deadline)
-		}
-		return fmt.Errorf("asking: %w", context.DeadlineExceeded)
 	})
-	if err != nil || looks != 2 {
-		t.Errorf("after %d looks: %v", looks, err)
-	}
 }
 
 func TestSuccessNeedsOneLook(t *testing.T) {
-	looks := 0
-	start := time.Now()
-	if err := For(t.Context(), "the moon", func(context.Context) error { looks++; return nil }); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(start); looks != 1 || took > PollInterval {
-		t.Errorf("%d looks in %s", looks, took)
-	}
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		start := time.Now()
+		if err := For(t.Context(), "the moon", func(context.Context) error { looks++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); looks != 1 || took > PollInterval {
+			t.Errorf("%d looks in %s", looks, took)
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestWhatKnowsNoContextIsBounded(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	_, err := Within(t.Context(), 50*time.Millisecond, func() (string, error) { select {} })
 	g.Expect(err).To(MatchError(context.DeadlineExceeded))

@@ -10,6 +10,7 @@ import (
 )
 
 func TestTheList(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	var out bytes.Buffer
 	l := &List{out: &out}

@@ -16,6 +16,7 @@ import (
 )
 
 func TestWhereThingsAreAskedFor(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		mirrors               Mirrors
 		ref, image            string
@@ -44,6 +45,7 @@ func TestWhereThingsAreAskedFor(t *testing.T) {
 
 // The bad settings and what is told of them: testdata/mirrors.txt.
 func TestABadMirrorIsToldSo(t *testing.T) {
+	t.Parallel()
 	digest := "@sha256:" + strings.Repeat("a", 64)
 	var told strings.Builder
 	for _, bad := range []struct{ name, content string }{
@@ -79,6 +81,7 @@ func TestABadMirrorIsToldSo(t *testing.T) {
 }
 
 func TestGoodMirrors(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	g.Expect(ReadMirrors("")).To(Equal(Mirrors{}))
 	g.Expect(ReadMirrors("http://m:5000")).To(Equal(Mirrors{Mirror: "http://m:5000"}))
@@ -95,6 +98,7 @@ func TestGoodMirrors(t *testing.T) {
 }
 
 func TestTheSourcesAreTheLabsAndKinds(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	pins, err := fixtures.ReadPins()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -123,6 +127,7 @@ func TestTheSourcesAreTheLabsAndKinds(t *testing.T) {
 
 // The labs that the nightly workflow walks beside the pinned one.
 func TestTheNightsLabsCanBeRead(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	labs, err := filepath.Glob("../../.ci/labs/*.yaml")
 	g.Expect(err).NotTo(HaveOccurred())
