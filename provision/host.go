@@ -52,12 +52,12 @@ func Doctor(ctx context.Context, l *labs.Lab) error {
 }
 
 func examine(ctx context.Context, l *labs.Lab) []finding {
-	findings := []finding{findRoot(l), findPrograms(l), findEngine(ctx, l), findImages(ctx, l)}
+	findings := []finding{findRoot(), findPrograms(), findEngine(ctx, l), findImages(ctx, l)}
 	findings = append(findings, systemFindings()...)
 	return append(findings, findDisk(l), findMemory(), findLeftovers(l))
 }
 
-func findRoot(l *labs.Lab) finding {
+func findRoot() finding {
 	if runtime.GOOS != "linux" {
 		return finding{name: "user", found: "images can be pulled or loaded here; building them needs Linux",
 			fatal: os.Getenv("LAB_IMAGES") == "source", fix: imageset.PullInstead}

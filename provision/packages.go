@@ -12,7 +12,7 @@ import (
 	"gsb.test/jobset-e2e/provision/labs"
 )
 
-func findPrograms(l *labs.Lab) finding {
+func findPrograms() finding {
 	if _, err := exec.LookPath("go"); err != nil {
 		return finding{name: "programs", found: "no go", fatal: true, fix: "install Go 1.26 or newer and put it on the PATH"}
 	}

@@ -158,7 +158,7 @@ func (p *plugin) keepRegistered(ctx context.Context, watcher *fsnotify.Watcher) 
 	}()
 	defer func() {
 		server.Stop()
-		<-served
+		_ = <-served
 	}()
 
 	if err := p.register(ctx); err != nil {
@@ -193,7 +193,7 @@ func (p *plugin) keepRegistered(ctx context.Context, watcher *fsnotify.Watcher) 
 			}
 		case <-p.tie.changed:
 		case <-watcher.Events:
-		case <-watcher.Errors: // too many events to keep: look all the same
+		case _ = <-watcher.Errors: // too many events to keep: look all the same
 		}
 	}
 }

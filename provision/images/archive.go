@@ -19,8 +19,8 @@ import (
 // form that sha256sum writes and checks.
 const sumsFile = "SHA256SUMS"
 
-// Save writes the set in dir as one archive: an uncompressed tar of its parts,
-// their checksums first. to is replaced only by a whole archive. say hears how far it is.
+// Save writes the set in dir as one archive: an uncompressed tar of its parts, the
+// checksums first. to is replaced only by a complete archive. say gets the progress.
 func Save(ctx context.Context, dir, to string, say func(string)) (err error) {
 	if err := MaySave(to); err != nil {
 		return err
@@ -101,9 +101,9 @@ func sumOf(ctx context.Context, path string, watch func(io.Reader, int64) io.Rea
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// Load unpacks an archive into the cache, checking every part, and returns the
-// set. fits says why a set is not one for this checkout; an archive that does not
-// fit, or of which one byte is another than was saved, is refused whole.
+// Load unpacks an archive into the cache, checks every part, and returns the set. fits
+// is an error if a set is not for this checkout. An archive that does not fit, or with
+// one changed byte, is refused as a whole.
 func (c Cache) Load(ctx context.Context, from string, say func(string), fits func(Set) error) (Set, error) {
 	in, err := os.Open(from)
 	if err != nil {

@@ -15,19 +15,18 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Cache keeps what was built, by the hash of what it was built from. All clones
-// on the machine share it. An entry exists whole or not at all: it is made under
-// another name and renamed when it is done, so a killed build leaves only a
-// half-made folder that nothing reads and the next build of it removes.
+// Cache keeps what was built, by the hash of its inputs. All clones on the machine
+// share it. An entry is complete or absent: it is made under another name and renamed
+// when it is done. A killed build leaves only an incomplete folder, which nothing
+// reads and the next build removes.
 //
-// A finished entry notes what its files are (see note), and one that has been damaged
-// since counts as not there: it is made again.
+// A finished entry has a note of its files (see note). A damaged entry counts as
+// absent and is made again.
 type Cache struct {
 	Dir string
-	// ReadOnly leaves the cache as it is: for those who only look.
+	// ReadOnly leaves the cache unchanged.
 	ReadOnly bool
-	// Damaged hears of each damaged entry that was found, more than once perhaps. Nil
-	// where nobody wants to know.
+	// Damaged, if set, is called with each damaged entry, perhaps more than once.
 	Damaged func(entry string, how error)
 }
 
@@ -36,10 +35,10 @@ type Key struct{ sum string }
 
 func (k Key) String() string { return k.sum }
 
-// Short is enough of the key to tell entries, and images named by it, apart.
+// Short is enough of the key to distinguish entries and images.
 func (k Key) Short() string { return k.sum[:16] }
 
-// KeyOf hashes the inputs, in order; each is told apart from its neighbours.
+// KeyOf hashes the inputs, in order and separated.
 func KeyOf(inputs ...string) Key {
 	hash := sha256.New()
 	for _, input := range inputs {
@@ -48,8 +47,8 @@ func KeyOf(inputs ...string) Key {
 	return Key{hex.EncodeToString(hash.Sum(nil))}
 }
 
-// FilesIn returns the contents of files below dir as key inputs: every one for
-// which keep says so, with its path, in a stable order.
+// FilesIn returns the contents of the files below dir that keep selects, as key
+// inputs, with their paths and in a stable order.
 func FilesIn(dir string, keep func(path string) bool) ([]string, error) {
 	var inputs []string
 	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
@@ -67,8 +66,8 @@ func FilesIn(dir string, keep func(path string) bool) ([]string, error) {
 	return inputs, err
 }
 
-// Find returns the folder of the entry of that name and key, if it is whole. files
-// are what it must hold, where that is known.
+// Find returns the folder of an entry if it is complete. files are what it must hold,
+// if known.
 func (c Cache) Find(ctx context.Context, name string, key Key, files ...string) (dir string, whole bool) {
 	dir = filepath.Join(c.Dir, name+"-"+key.Short())
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -81,14 +80,14 @@ func (c Cache) Find(ctx context.Context, name string, key Key, files ...string) 
 	return dir, err == nil
 }
 
-// Entry returns the folder of the entry of that name and key, and how long it
-// took to make: zero if it was there, whole, with the files that it must hold. Only one process makes an entry at a time;
-// another that wants it waits, and is told so through say.
+// Entry returns the folder of an entry, and how long it took to make: zero if it was
+// there, complete, with its files. Only one process makes an entry at a time; another
+// one waits, and says so through say.
 func (c Cache) Entry(ctx context.Context, name string, key Key, say func(string), fill func(ctx context.Context, dir string) error, files ...string) (string, time.Duration, error) {
 	return c.make(ctx, name, key, say, fill, false, files)
 }
 
-// Replace is Entry, but makes the entry anew where it is there already.
+// Replace is Entry, but makes an existing entry again.
 func (c Cache) Replace(ctx context.Context, name string, key Key, say func(string), fill func(ctx context.Context, dir string) error) (string, error) {
 	dir, _, err := c.make(ctx, name, key, say, fill, true, nil)
 	return dir, err
@@ -138,8 +137,8 @@ func (c Cache) make(ctx context.Context, name string, key Key, say func(string),
 	return done, time.Since(began), nil
 }
 
-// Lock holds a name in the cache until release is called or this process dies.
-// Where another process holds it, waiting is called once before the wait.
+// Lock locks a name in the cache until release is called or this process dies. waiting
+// is called once if another process has the lock.
 func (c Cache) Lock(ctx context.Context, name string, waiting func()) (release func(), err error) {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("the image cache cannot be made: %w (XDG_CACHE_HOME=/a/folder/with/room moves it)", err)
@@ -156,7 +155,7 @@ func (c Cache) Lock(ctx context.Context, name string, waiting func()) (release f
 	return func() { _ = lock.Close() }, nil
 }
 
-// NoSpace tells whether an error, ours or a child process's, is a full disk.
+// NoSpace reports whether an error, ours or a child process's, is a full disk.
 func NoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "no space left on device") ||
 		strings.Contains(err.Error(), "No space left on device")

@@ -1,6 +1,6 @@
-// Package images says what a lab is made of, whichever way it was come by: built
-// from source (package source) or pulled from registries (package registry). It
-// keeps finished sets in the cache, and carries them from machine to machine.
+// Package images describes the image set of a lab, built from source (package source)
+// or pulled from registries (package registry). It keeps finished sets in the cache
+// and writes them to archives for other machines.
 package images
 
 import (
@@ -15,16 +15,16 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// Mode is how a set is come by, as LAB_IMAGES says it.
+// Mode is where a set comes from, as in LAB_IMAGES.
 type Mode string
 
-// The two ways there are.
+// The two modes.
 const (
 	Registry Mode = "registry"
 	Source   Mode = "source"
 )
 
-// Origin is the mode in the words of the list.
+// Origin is the mode in words.
 func (m Mode) Origin() string {
 	return map[Mode]string{Registry: "registries", Source: "source build"}[m]
 }
@@ -34,8 +34,8 @@ func (m Mode) Origin() string {
 // In the cache it is a folder without subfolders; paths are within that folder.
 type Set struct {
 	Mode Mode `json:"mode"`
-	// Inputs is the key of what the set was made from, the machine left out: another
-	// machine with the same checkout wants the same.
+	// Inputs is the key of the set's inputs. It is the same on every machine with this
+	// checkout.
 	Inputs string `json:"inputs"`
 	// Architecture is the machine's that the set runs on, in Go's words: amd64.
 	Architecture string `json:"architecture"`
@@ -43,12 +43,11 @@ type Set struct {
 	Node string `json:"node"`
 	// Archive is the file the node image is loaded from when the engine lacks it.
 	Archive string `json:"archive"`
-	// Images is the archive of what is brought into the node once it runs, and
-	// Contents lists what is in it; both are empty where the node image has everything.
+	// Images is the archive of images to load into the running node, and Contents lists
+	// them; both are empty if the node image has everything.
 	Images   string  `json:"images,omitempty"`
 	Contents []Image `json:"contents,omitempty"`
-	// OwnNetwork tells that the node image brings a pod network, so that kind's
-	// default one, which comes as an image, is left out.
+	// OwnNetwork: the node image has a pod network, so kind's default one is left out.
 	OwnNetwork bool `json:"ownNetwork,omitempty"`
 	// Kubernetes, JobSet and Kueue are the versions inside, with a leading v.
 	Kubernetes string `json:"kubernetes"`
@@ -59,7 +58,7 @@ type Set struct {
 	JobSetManifest string `json:"jobsetManifest"`
 	KueueManifest  string `json:"kueueManifest"`
 	GPUManifest    string `json:"gpuManifest"`
-	// From tells where parts came from and by which digest: what was pulled, by its name.
+	// From are the digests of pulled parts by their names.
 	From map[string]string `json:"from,omitempty"`
 }
 
@@ -142,7 +141,7 @@ func (c Cache) Loaded(ctx context.Context, mode Mode, inputs Key) (Set, bool, er
 	return set, err == nil, err
 }
 
-// How says, for the list, how a finished set came to be on this machine.
+// How says how a finished set came to this machine.
 func (s Set) How() string {
 	if strings.HasPrefix(filepath.Base(filepath.Dir(s.Archive)), loadedName(s.Mode)) {
 		return "from a loaded archive"

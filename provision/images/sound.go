@@ -11,7 +11,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// wholeFile tells an empty file, which a finished entry has none of.
+// wholeFile is an error if a file is empty; a finished entry has no empty file.
 func wholeFile(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() == 0 {
@@ -20,7 +20,7 @@ func wholeFile(path string) error {
 	return err
 }
 
-// wholeTar reads the headers of a tar and what marks its end, and not what is between.
+// wholeTar reads the headers and the end of a tar, and not the content.
 func wholeTar(path string) error {
 	in, err := os.Open(path)
 	if err != nil {

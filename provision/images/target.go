@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// MaySave is an error where Save could not write its archive, or would replace
-// something that is not one. It looks, and writes nothing that stays.
+// MaySave is an error if Save could not write its archive, or would replace something
+// else. It leaves nothing behind.
 func MaySave(to string) error {
 	switch info, err := os.Lstat(to); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -30,7 +30,7 @@ func MaySave(to string) error {
 	return errors.Join(part.Close(), os.Remove(part.Name()))
 }
 
-// partOf is a new file beside to, to be renamed when it is whole.
+// partOf is a new file next to to, to be renamed when it is complete.
 func partOf(to string) (*os.File, error) {
 	part, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+".part-*")
 	if err != nil {
@@ -39,7 +39,7 @@ func partOf(to string) (*os.File, error) {
 	return part, nil
 }
 
-// isArchive tells whether a file begins as the archives of Save do.
+// isArchive reports whether a file begins as an archive of Save.
 func isArchive(path string) bool {
 	in, err := os.Open(path)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// watched makes a reader of one that tells how far it is, in megabytes.
+// watched makes a reader that reports its progress in megabytes.
 func watched(say func(string), doing string) func(io.Reader, int64) io.Reader {
 	return func(in io.Reader, size int64) io.Reader {
 		var read, reported int64
@@ -32,7 +32,7 @@ func while(ctx context.Context, in io.Reader) io.Reader {
 	})
 }
 
-// unwatched reads what nobody is told of.
+// unwatched reads without a report.
 func unwatched(in io.Reader, _ int64) io.Reader { return in }
 
 type reading func([]byte) (int, error)

@@ -13,18 +13,17 @@ import (
 	"strings"
 )
 
-// noteFile is what a finished entry says of its own files. No archive carries it.
+// noteFile is a finished entry's note of its files. No archive contains it.
 const noteFile = ".files.json"
 
-// note is what an entry's files were when they were last read whole, so that a
-// damaged entry is made again and not believed.
+// note is the state of an entry's files when they were last read completely, so that a
+// damaged entry is made again.
 //
-// A file is believed without being read where its size, its inode and both its times
-// are as noted and the machine has not started since: every write through the file
-// system changes one of these. It is read again after each start of the machine (a
-// power cut may lose what was written last) and whenever one of them differs. So the
-// one damage that is seen late, at the next start, is that of a disk which gives
-// other bytes than were written to it.
+// A file with the size, inode and both times of the note is trusted without being
+// read, as long as the machine has not restarted: every write through the file system
+// changes one of these. It is read again after each restart (a power cut may lose the
+// last writes) and when one of them differs. So only the damage of a disk that returns
+// wrong bytes is seen late, at the next restart.
 type note struct {
 	Boot  string              `json:"boot"`
 	Files map[string]fileNote `json:"files"`
@@ -37,7 +36,7 @@ type fileNote struct {
 	State string `json:"state"`
 }
 
-// boot names the present start of the machine; nothing where the system has no such name.
+// boot identifies the present boot of the machine; empty if the system has no such id.
 func boot() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // elsewhere than Linux there is none
 	return strings.TrimSpace(string(id))
@@ -88,9 +87,9 @@ func (n note) write(dir string) error {
 	return nil
 }
 
-// intact is an error that says what is wrong with an entry. An entry without a note
-// was finished by an earlier version of this program: it is taken as it is if it is
-// sound, and noted. wanted are files that it must hold.
+// intact is an error that describes the damage of an entry. An entry without a note,
+// of an earlier version of this program, is accepted and noted if it is sound. wanted
+// are files that it must hold.
 func (c Cache) intact(ctx context.Context, dir string, wanted []string) error {
 	content, err := os.ReadFile(filepath.Join(dir, noteFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,8 +119,8 @@ func (c Cache) intact(ctx context.Context, dir string, wanted []string) error {
 	return was.write(dir)
 }
 
-// compare compares the files with the note, reading those that may have changed, and
-// tells whether it read any. The note is then of the present moment.
+// compare compares the files with the note and reads those that may have changed. It
+// reports whether it read any; the note is then new.
 func (n *note) compare(ctx context.Context, dir string) (read bool, err error) {
 	now := boot()
 	for name, was := range n.Files {
@@ -154,9 +153,8 @@ func (n *note) compare(ctx context.Context, dir string) (read bool, err error) {
 	return read, nil
 }
 
-// sound is an error where an entry that was never noted is damaged in a way that its
-// files show by themselves: one is missing, empty or cut short. A file of the right
-// length with other bytes is not seen by it.
+// sound is an error if an entry without a note is visibly damaged: a file is missing,
+// empty or cut short. It does not see wrong bytes in a file of the right length.
 func sound(dir string, wanted []string) error {
 	for _, name := range wanted {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {

@@ -19,7 +19,7 @@ type node struct {
 	key   images.Key
 }
 
-// set tells what the entry in dir holds.
+// set describes the entry in dir.
 func (n *node) set(dir string) images.Set {
 	return images.Set{
 		Mode:           images.Source,

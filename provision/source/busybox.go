@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// takeBusybox takes Debian's static busybox out of a root and lists its applets,
-// into dir. It fails unless the busybox is of the version that the learner's
-// files name: an image's tag tells the truth here too.
+// takeBusybox copies Debian's static busybox out of a root into dir, with a list of
+// its applets. It fails unless the busybox has the version that the learner's files
+// name: the image's tag must be true.
 func takeBusybox(ctx context.Context, rootTar, dir, ref string) error {
 	program := filepath.Join(dir, "busybox")
 	if err := extract(rootTar, "bin/busybox", program); err != nil {

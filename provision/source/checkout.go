@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// findCheckout walks up from the working directory.
+// FindCheckout returns the folder of this repository around the working directory.
 func FindCheckout() (string, error) {
 	here, err := os.Getwd()
 	if err != nil {

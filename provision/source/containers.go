@@ -13,7 +13,7 @@ import (
 // pauseImage holds the namespaces of every pod. It is ours, so it has our name.
 const pauseImage = "lab.local/pause:1"
 
-// searchPath is where programs are looked for in every image.
+// searchPath is the PATH of every image.
 const searchPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // anyUser is a user that is not root: JobSet's and Kueue's pods set runAsNonRoot,
@@ -74,8 +74,8 @@ func (n *node) system(dir string) ([]container, error) {
 	return images, nil
 }
 
-// lab lists the images that the lab runs beside Kubernetes and the device plugin,
-// under the names that the manifests and the learner's files use.
+// lab lists the images that the lab runs in addition to Kubernetes and the device
+// plugin, by the names in the manifests and the learner's files.
 func (n *node) lab(dir string) ([]container, error) {
 	images, err := n.ofOneProgram(dir, []single{
 		{n.jobSetImage(), "jobset", anyUser, "/manager"},

@@ -41,8 +41,8 @@ var nodeOptions = []string{
 // the programs and their libraries only.
 var proxyOptions = []string{"--variant=extract", "--dpkgopt=path-exclude=/usr/share/*", "--dpkgopt=path-exclude=/usr/lib/*/gconv/*"}
 
-// debian makes a root of Debian packages as one tar file. The packages are
-// checked by apt against the archive's signing key, which Debian's own keyring brings.
+// debian makes a root of Debian packages as one tar file. apt checks the packages with
+// the archive's signing key from Debian's keyring.
 func debian(ctx context.Context, options, packages []string, tarFile string) error {
 	args := append([]string{"--quiet", "--include=" + strings.Join(packages, ",")}, options...)
 	return run(ctx, "", nil, "mmdebstrap", append(args, suiteName, tarFile)...)

@@ -17,8 +17,8 @@ import (
 	"gsb.test/jobset-e2e/provision/images"
 )
 
-// fakeGPU is the device plugin of a checkout. It is this project's own program,
-// so it is built here whichever way everything else is come by.
+// fakeGPU is the device plugin of a checkout. It is this project's own program, so it
+// is always built here.
 type fakeGPU struct {
 	inputs []string
 	// Manifest is its DaemonSet, Ref the image named there.
@@ -82,7 +82,7 @@ func (b Builder) FakeGPU(ctx context.Context) (FakeGPU, time.Duration, error) {
 }
 
 func (b Builder) buildFakeGPU(ctx context.Context, dir string) error {
-	// For the machine that the node is of, whatever this one's environment says.
+	// For this machine's architecture, whatever GOARCH in the environment is.
 	env := append(slices.Clone(goEnv), "GOARCH="+runtime.GOARCH)
 	return run(ctx, b.Checkout, env, "go", "build", "-ldflags", "-s -w", "-o", filepath.Join(dir, "fake-gpu"), "./provision/fakegpu")
 }

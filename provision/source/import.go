@@ -9,8 +9,8 @@ import (
 	"gsb.test/jobset-e2e/provision/poll"
 )
 
-// importImages fills a containerd's folder with the images of an archive, by the
-// very containerd and ctr that go into the node, run here in folders of their own.
+// importImages fills a containerd's folder with the images of an archive. It runs the
+// containerd and ctr of the node in temporary folders.
 func importImages(ctx context.Context, p parts, dir, archive string) error {
 	work, err := os.MkdirTemp("", "lab-containerd-") // short: a socket's path may have 107 bytes
 	if err != nil {
@@ -29,7 +29,7 @@ func importImages(ctx context.Context, p parts, dir, archive string) error {
 	go func() { ended <- run(serving, "", nil, filepath.Join(p.programs, "containerd"), "--config", config) }()
 	defer func() {
 		stop()
-		<-ended
+		_ = <-ended
 	}()
 	if err := poll.For(ctx, "containerd to listen", func(context.Context) error {
 		select {

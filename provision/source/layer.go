@@ -26,9 +26,9 @@ type file struct {
 	Mode fs.FileMode
 }
 
-// writeLayer writes the files as an uncompressed tar; of two with one path the
-// later stands. Times and owners are zero, so the same files are the same layer
-// and images share it.
+// writeLayer writes the files as an uncompressed tar. Of two files with one path the
+// later one wins. Times and owners are zero, so that the same files are the same
+// layer, which images share.
 func writeLayer(path string, files []file) (err error) {
 	out, err := os.Create(path)
 	if err != nil {
@@ -113,9 +113,9 @@ func tree(dir, prefix string) ([]file, error) {
 	return files, err
 }
 
-// image stacks layers, given as tar files, into an image of this machine's
-// architecture. The layers stay uncompressed: the archive never crosses a
-// network, and unpacking it is on the way of every start of a lab.
+// image stacks tar files into an image for this machine's architecture. The layers
+// stay uncompressed: the archive never crosses a network, and each start of a lab
+// unpacks it.
 func image(config v1.Config, architecture string, layers ...string) (v1.Image, error) {
 	result, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
 		OS: "linux", Architecture: architecture, Config: config,

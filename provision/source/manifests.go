@@ -25,10 +25,10 @@ const (
 	managerContainer = "manager"
 )
 
-// RenderJobSet returns JobSet's manifests as YAML documents, made from what the
-// module itself carries. moduleDir is the folder of sigs.k8s.io/jobset in the
-// module cache, so that the manifests are of the version that is pinned and
-// checked there; image is the reference of the manager's image in the node.
+// RenderJobSet returns JobSet's manifests as YAML documents, rendered from the module
+// itself. moduleDir is the folder of sigs.k8s.io/jobset in the module cache, so the
+// manifests have the version that is pinned and checked; image is the manager's image
+// in the node.
 func RenderJobSet(moduleDir, image string) ([]byte, error) {
 	return render("jobset", moduleDir, image)
 }
@@ -49,7 +49,7 @@ func render(name, moduleDir, image string) ([]byte, error) {
 	return Documents(objects)
 }
 
-// released are the objects that a release would carry, as it would carry them.
+// released are the objects of a release, as released.
 func released(name, moduleDir, image string) ([]*unstructured.Unstructured, error) {
 	objects, err := kustomize(moduleDir)
 	if err != nil {
@@ -76,9 +76,9 @@ func Documents(objects []*unstructured.Unstructured) ([]byte, error) {
 	return documents.Bytes(), nil
 }
 
-// kustomize renders a module's overlay. It works on a copy in memory: the module
-// cache is read-only, and a deprecated field is mended in the copy by kustomize's
-// own fix, which otherwise warns on standard error at every render.
+// kustomize renders a module's overlay in a copy in memory: the module cache is
+// read-only, and kustomize fixes deprecated fields in the copy, about which it would
+// otherwise warn at every render.
 func kustomize(moduleDir string) ([]*unstructured.Unstructured, error) {
 	module := os.DirFS(moduleDir)
 	if _, err := fs.Stat(module, overlay+"/kustomization.yaml"); err != nil {
@@ -140,8 +140,8 @@ func modernize(content []byte) ([]byte, error) {
 	return yaml.Marshal(kustomization)
 }
 
-// setImage sets the image of one container of one Deployment, by the container's
-// name: what the manifests call the image is another thing in every module.
+// setImage sets the image of one container of a Deployment by the container's name:
+// each module names the image differently.
 func setImage(objects []*unstructured.Unstructured, deployment, container, image string) error {
 	found := false
 	for _, object := range objects {
@@ -163,21 +163,20 @@ func setImage(objects []*unstructured.Unstructured, deployment, container, image
 	return nil
 }
 
-// leastCPU is the CPU that a container asks for on the lab's node. JobSet and
-// Kueue ask for half a core each, for clusters with thousands of jobs; beside
-// the control plane that would leave a node of two cores nothing for a learner.
+// leastCPU is the CPU request of a container on the lab's node. JobSet and Kueue
+// request half a core each, for clusters with thousands of jobs. With the control
+// plane that would leave nothing for a learner on two cores.
 var leastCPU = resource.MustParse("100m")
 
-// FitOneNode makes the Deployments of any release, wherever its manifests come
-// from, fit the lab's one small node. It changes what has to do with the node
-// and with waiting, and leaves what the controllers do as it was shipped:
+// ResizeForSingleNode makes the Deployments of a release fit the lab's one small
+// node. It changes resources and waiting, and not what the controllers do:
 //   - the images are in the node already, so they are pulled only if absent;
-//   - a container asks for no more than a tenth of a core, and keeps its limits;
+//   - a container requests no more than a tenth of a core, and keeps its limits;
 //   - readiness is probed every second from the start, instead of every ten after
 //     five, for as many failures as make up the time that was allowed before.
 //
 // Leader election stays on: the first manager gets the lease at once, and a
-// second one, during a rolling update, must not work beside it.
+// second one, during a rolling update, must not work in parallel.
 func ResizeForSingleNode(objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		if object.GetKind() != "Deployment" {

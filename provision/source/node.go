@@ -13,7 +13,7 @@ import (
 // PodSubnet is what kind gives its first node to give to pods.
 const PodSubnet = "10.244.0.0/24"
 
-// conflist is the pod network of a cluster of one node: no daemon has to come up first.
+// conflist is the pod network of a cluster of one node, which needs no daemon.
 const conflist = `{
   "cniVersion": "0.4.0",
   "name": "lab",
@@ -25,7 +25,7 @@ const conflist = `{
 }
 `
 
-// storageClass is what kind applies in place of a provisioner: the lab keeps nothing on volumes.
+// storageClass is applied by kind in place of a provisioner: the lab has no volumes.
 const storageClass = `apiVersion: storage.k8s.io/v1
 kind: StorageClass
 metadata:
@@ -34,8 +34,8 @@ provisioner: kubernetes.io/no-provisioner
 volumeBindingMode: WaitForFirstConsumer
 `
 
-// nodeFiles lists what lies on top of Debian in the node: kind's own files, taken
-// from the module of the kind library that will start the node, and the programs.
+// nodeFiles lists the files that the node has in addition to Debian: those of kind,
+// from the module of kind's library, and the programs.
 func nodeFiles(ctx context.Context, p parts, kindModule, kubernetes string) ([]file, error) {
 	base := filepath.Join(kindModule, "images", "base", "files")
 	files, err := tree(base, "")
@@ -84,7 +84,7 @@ func nodeFiles(ctx context.Context, p parts, kindModule, kubernetes string) ([]f
 	return files, nil
 }
 
-// containerdConfig is kind's, with the sandbox image that this build brings.
+// containerdConfig is kind's, with the sandbox image of this build.
 func containerdConfig(path string) (string, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 // of the same inputs.
 const recipe = "1"
 
-// plan is what a checkout says a set is made from. It is read from files alone.
+// plan is what the set of a checkout is made from, as read from files.
 type plan struct {
 	checkout string
 	modules  module
 	pins     fixtures.Pins
 	gpu      fakeGPU
-	// inputs are what each part is made from, the compiler left out.
+	// inputs are the inputs of each part, the compiler left out.
 	inputs map[string][]string
 
 	kind                      string // version of the kind library
@@ -69,8 +69,7 @@ func (b Builder) plan() (plan, error) {
 	return p, nil
 }
 
-// keys are the parts' keys. Without a compiler they name what is wanted, whatever
-// machine made it.
+// keys are the parts' keys. Without a compiler they are the same on every machine.
 func (p plan) keys(compiler string) map[string]images.Key {
 	keys := map[string]images.Key{}
 	for name, inputs := range p.inputs {

@@ -14,9 +14,8 @@ import (
 	"gsb.test/jobset-e2e/provision/process"
 )
 
-// goEnv makes builds the same on every machine. The Makefile builds the suite
-// with the same flags, so that it and the node's programs share what the Go build
-// cache holds; it says what they are for.
+// goEnv makes builds the same on every machine. The Makefile builds the suite with the
+// same flags, and explains them, so that both share Go's build cache.
 var goEnv = []string{
 	"CGO_ENABLED=0", "GOWORK=off", "GOOS=linux",
 	"GOFLAGS=-trimpath -buildvcs=false '-gcflags=all=-dwarf=false -l' -gcflags=std=-dwarf=false",
@@ -115,8 +114,8 @@ func (m module) buildArgs() ([]string, error) {
 	return args, nil
 }
 
-// build links every program into dir with one go command, so that what they
-// share is compiled once and both cores stay busy. say hears how far it is.
+// build links every program into dir with one go command, so that shared packages are
+// compiled once and both cores stay busy. say gets the progress.
 func (m module) build(ctx context.Context, dir string, say func(string)) error {
 	args, err := m.buildArgs()
 	if err != nil {
@@ -147,8 +146,8 @@ func (m module) build(ctx context.Context, dir string, say func(string)) error {
 	return os.Remove(out)
 }
 
-// stamp is what the linker writes into the programs, so that each says the
-// version that it was built from; kubeadm refuses to run without one.
+// stamp is what the linker writes into the programs as their version; kubeadm refuses
+// to run without one.
 func (m module) stamp() (string, error) {
 	var flags []string
 	for _, where := range []struct{ module, variable string }{
@@ -172,8 +171,8 @@ func (m module) stamp() (string, error) {
 	return strings.Join(flags, " "), nil
 }
 
-// buildLog reads what go build -v prints: the import path of each package as it
-// is compiled, and whatever the compiler has to complain of.
+// buildLog reads the output of go build -v: the import path of each compiled package,
+// and errors of the compiler.
 type buildLog struct {
 	say      func(compiled int, last string)
 	compiled int

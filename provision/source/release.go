@@ -16,11 +16,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Release is what registries and a download site would hold if this checkout's
-// source build had been released: a node image with nothing in it but Kubernetes,
-// the images of JobSet, Kueue and the steps beside it, and the manifests as their
-// kustomizations make them, not yet fitted to one node. The registry mode is tried
-// on it where no registry answers.
+// Release is this checkout's source build in the form of a release: a node image with
+// nothing but Kubernetes in it, the images of JobSet, Kueue and the steps, and the
+// manifests as rendered, not resized for one node. The registry mode is tested with it
+// where no registry answers.
 type Release struct {
 	// Layout is an OCI image layout; RefName annotates each image with its name.
 	Layout string
@@ -52,7 +51,7 @@ func (p plan) releaseIn(dir string) Release {
 	}
 }
 
-// defaultNetwork stands where kind's own node image has kindnet: the pod network of
+// defaultNetwork is in the place of kindnet in kind's node image: the pod network of
 // this one is a file in it, and kind must have something to apply.
 const defaultNetwork = `apiVersion: v1
 kind: ConfigMap
@@ -105,8 +104,8 @@ func (n *node) release(ctx context.Context, dir string) error {
 	return os.RemoveAll(work)
 }
 
-// writeLayout writes images as registries hold them, their layers compressed; work
-// takes what is made on the way.
+// writeLayout writes images as registries keep them, with compressed layers; work is a
+// folder for temporary files.
 func writeLayout(dir, work string, containers []container) error {
 	images, err := layout.Write(dir, empty.Index)
 	if err != nil {

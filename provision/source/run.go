@@ -32,9 +32,9 @@ func output(ctx context.Context, dir string, env []string, name string, args ...
 	return out.Bytes(), nil
 }
 
-// command is a program to run in a process group of its own, so that the
-// terminal's Ctrl-C does not reach it before us and ending it ends its children. It
-// does not outlive us. It is run by process.Run.
+// command is a program in its own process group, so that the terminal's Ctrl-C does
+// not reach it first and ending it ends its children. It does not outlive this
+// program. Run it by process.Run.
 func command(ctx context.Context, dir string, env []string, name string, args ...string) *exec.Cmd {
 	child := process.Command(ctx, name, args...)
 	child.Dir = dir

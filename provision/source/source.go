@@ -23,21 +23,21 @@ type Builder struct {
 	Checkout string
 	Pins     fixtures.Pins
 	Cache    images.Cache
-	// Say hears what is being done, often.
+	// Say is called often with what is being done.
 	Say func(string)
-	// Prepare is called once before anything that is not cached is built: it sees
-	// to what building needs of the machine. Nil where that is known to be there.
+	// Prepare is called once before anything is built: it prepares the machine for
+	// building. It may be nil.
 	Prepare func(context.Context) error
 }
 
-// Spent is what a part took to build; nothing was spent on a part that was cached.
+// BuildTime is how long a part took to build. A cached part has none.
 type BuildTime struct {
 	Part string
 	Took time.Duration
 }
 
 // Cached returns the set of this checkout if it is finished or was loaded from an
-// archive: nothing is built or asked for.
+// archive. It builds and requests nothing.
 func (b Builder) Cached(ctx context.Context) (images.Set, bool, error) {
 	p, err := b.plan()
 	if err != nil {
@@ -58,8 +58,8 @@ func (b Builder) Cached(ctx context.Context) (images.Set, bool, error) {
 	return set, err == nil, err
 }
 
-// Inputs is the key of what the set of this checkout is made from, the compiler
-// left out: archives are known by it.
+// Inputs is the key of the set's inputs, the compiler left out: archives are
+// identified by it.
 func (b Builder) Inputs() (images.Key, error) {
 	p, err := b.plan()
 	return p.whole(""), err
@@ -119,7 +119,7 @@ func (b Builder) assemble(ctx context.Context, entry string, fill func(*node, co
 	return dir, spent, err
 }
 
-// parts builds side by side what the node image is put together from.
+// parts builds the parts of the node image in parallel.
 func (b Builder) parts(ctx context.Context, p plan, compiler string, board *screen) (*node, []BuildTime, error) {
 	fill := map[string]func(context.Context, string) error{
 		"programs": p.buildPrograms(func(s string) { board.show("programs", s) }),
@@ -183,7 +183,7 @@ func (p plan) buildPrograms(say func(string)) func(context.Context, string) erro
 	return func(ctx context.Context, dir string) error { return p.modules.build(ctx, dir, say) }
 }
 
-// partFiles are what each part must hold: an entry in which one is missing is none.
+// partFiles are the files of each part; an entry without one of them is not used.
 var partFiles = map[string][]string{
 	"programs": programNames(), "fake-gpu": {"fake-gpu"}, "debian": {"root.tar", "busybox", "applets"}, "proxy": {"root.tar"},
 }
@@ -196,7 +196,7 @@ func programNames() []string {
 	return names
 }
 
-// prepare sees to what building needs, if there is anything to build.
+// prepare prepares the machine if there is anything to build.
 func (b Builder) prepare(ctx context.Context, keys map[string]images.Key) error {
 	if b.Prepare == nil {
 		return nil
@@ -209,7 +209,7 @@ func (b Builder) prepare(ctx context.Context, keys map[string]images.Key) error 
 	return nil
 }
 
-// board joins what the parts being built have to say into one line.
+// screen joins the progress of all parts being built into one line.
 type screen struct {
 	lock  sync.Mutex
 	parts map[string]string

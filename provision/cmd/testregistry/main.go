@@ -1,7 +1,6 @@
-// Command testregistry runs a command on a machine where no registry answers as if
-// they did: a real OCI registry and a download site on the loopback address, and
-// LAB_MIRROR naming them. What they hold is this checkout's source build, cut up
-// as releases are. It ends with the command.
+// Command testregistry runs a command with a test registry: an OCI registry and a
+// download site on the loopback address, named in LAB_MIRROR, with this checkout's
+// source build in the form of a release. It ends with the command.
 package main
 
 import (

@@ -22,14 +22,14 @@ import (
 	"gsb.test/jobset-e2e/provision/source"
 )
 
-// served are the registry and the download site, and the file that LAB_MIRROR names.
+// served are the registry, the download site, and the file for LAB_MIRROR.
 type served struct {
 	mirrors string
 	server  *http.Server
 	folder  string
 }
 
-// serve serves a release on the loopback address, at the paths that a mirror has.
+// serve serves a release on the loopback address, at the paths of a mirror.
 func serve(ctx context.Context, release source.Release) (_ *served, err error) {
 	images, err := layout.FromPath(release.Layout)
 	if err != nil {
@@ -49,7 +49,7 @@ func serve(ctx context.Context, release source.Release) (_ *served, err error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	// The layout's own blobs are the registry's, so that nothing of them is copied.
+	// The registry serves the layout's blobs, so that none is copied.
 	mux.Handle("/v2/", registry.New(registry.Logger(log.New(io.Discard, "", 0)),
 		registry.WithBlobHandler(registry.NewDiskBlobHandler(filepath.Join(release.Layout, "blobs")))))
 	for address, file := range map[string]string{
@@ -70,7 +70,7 @@ func serve(ctx context.Context, release source.Release) (_ *served, err error) {
 		return nil, fmt.Errorf("the release has no image %s, but %v", release.Node, digests)
 	}
 	s.mirrors = filepath.Join(s.folder, "mirrors.yaml")
-	// What is known of the real releases' digests does not hold of these.
+	// The known digests of the real releases do not apply to these.
 	for address, file := range map[string]string{manifestAddress("jobset", release.JobSet): release.JobSetManifest,
 		manifestAddress("kueue", release.Kueue): release.KueueManifest} {
 		manifest, err := os.ReadFile(file)

@@ -1,5 +1,5 @@
-// Command trial is what a container engine is tried with where the lab program
-// itself does not run in a container: on a Mac, Docker's machine is a Linux.
+// Command trial runs in the trial container where the lab program cannot: on a Mac,
+// Docker's machine is a Linux.
 package main
 
 import "fmt"
