@@ -161,7 +161,7 @@ func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error)
 		if err := k.Destroy(ctx); err != nil {
 			return "", err
 		}
-		if _, err := envfuncs.CreateCluster(k, m.lab.Name)(ctx, envconf.New()); err != nil {
+		if _, err := envfuncs.CreateCluster(kindcluster.Provider{Cluster: k}, m.lab.Name)(ctx, envconf.New()); err != nil {
 			return "", err
 		}
 		summary = "kind " + m.lab.Name + ", node Ready"

@@ -17,16 +17,16 @@ import (
 
 // kept is a cache with one entry, a whole set; made counts how often it was made.
 type kept struct {
-	cache Cache
-	key   Key
-	made  int
-	told  []string
+	cache    Cache
+	key      Key
+	made     int
+	reported []string
 }
 
 func keep(t *testing.T) *kept {
 	t.Helper()
 	k := &kept{key: KeyOf("inputs")}
-	k.cache = Cache{Dir: t.TempDir(), Damaged: func(entry string, how error) { k.told = append(k.told, entry+": "+how.Error()) }}
+	k.cache = Cache{Dir: t.TempDir(), Damaged: func(entry string, how error) { k.reported = append(k.reported, entry+": "+how.Error()) }}
 	k.get(t)
 	NewWithT(t).Expect(k.made).To(Equal(1))
 	return k
@@ -58,7 +58,7 @@ func (k *kept) get(t *testing.T) string {
 var damages = []struct {
 	name, file string
 	how        func(path string) error
-	told       string
+	reported   string
 	hidden     bool
 }{
 	{"a truncated archive", "node.tar", func(path string) error { return os.Truncate(path, 50_000) }, "node.tar has 50000 bytes, 101888 were written", false},
@@ -101,16 +101,16 @@ func TestADamagedEntryIsMadeAgain(t *testing.T) {
 			g.Expect(whole).To(Equal(false))
 			g.Expect(os.ReadFile(filepath.Join(dir, noteFile))).To(Equal(before), "who only looks changes nothing")
 
-			k.told = nil
+			k.reported = nil
 			k.get(t)
 			g.Expect(k.made).To(Equal(2))
-			g.Expect(k.told).To(HaveEach(ContainSubstring(damage.told)))
-			g.Expect(k.told).To(HaveEach(HavePrefix("node-" + k.key.Short() + ": ")))
-			k.told = nil
+			g.Expect(k.reported).To(HaveEach(ContainSubstring(damage.reported)))
+			g.Expect(k.reported).To(HaveEach(HavePrefix("node-" + k.key.Short() + ": ")))
+			k.reported = nil
 			_, err = Read(k.get(t))
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(k.made).To(Equal(2), "once is enough")
-			g.Expect(k.told).To(BeEmpty())
+			g.Expect(k.reported).To(BeEmpty())
 		})
 	}
 }
@@ -135,7 +135,7 @@ func TestAnEntryOfAnEarlierVersionIsTakenOver(t *testing.T) {
 		g.Expect(filepath.Join(dir, noteFile)).NotTo(BeAnExistingFile(), "who only looks changes nothing")
 		k.get(t)
 		g.Expect(k.made).To(Equal(1))
-		g.Expect(k.told).To(BeEmpty())
+		g.Expect(k.reported).To(BeEmpty())
 		g.Expect(filepath.Join(dir, noteFile)).To(BeARegularFile())
 	})
 	for _, damage := range damages {
@@ -148,7 +148,7 @@ func TestAnEntryOfAnEarlierVersionIsTakenOver(t *testing.T) {
 			g.Expect(damage.how(filepath.Join(dir, damage.file))).To(Succeed())
 			k.get(t)
 			g.Expect(k.made).To(Equal(2))
-			g.Expect(k.told).To(HaveEach(ContainSubstring(damage.file)))
+			g.Expect(k.reported).To(HaveEach(ContainSubstring(damage.file)))
 		})
 	}
 }

@@ -8,10 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/e2e-framework/klient"
-	"sigs.k8s.io/e2e-framework/support"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 	kindexec "sigs.k8s.io/kind/pkg/exec"
@@ -22,9 +18,8 @@ import (
 	"gsb.test/jobset-e2e/provision/source"
 )
 
-// Cluster is one kind cluster of one node, as a provider of e2e-framework. It uses
-// kind's library, not the kind program, and reads and writes no kubeconfig but the
-// file it is given.
+// Cluster is one kind cluster of one node. It uses kind's library, not the kind
+// program, and reads and writes no kubeconfig but the file it is given.
 type Cluster struct {
 	Name       string
 	Image      string
@@ -39,8 +34,6 @@ type Cluster struct {
 	Owner, MadeBy string
 	Say           func(string)
 }
-
-var _ support.E2EClusterProvider = &Cluster{}
 
 func (k *Cluster) provider() *kindcluster.Provider {
 	runtime := kindcluster.ProviderWithDocker()
@@ -130,15 +123,6 @@ func (k *Cluster) ExportLogs(_ context.Context, dest string) error {
 	return k.provider().CollectLogs(k.Name, dest)
 }
 
-// KubernetesRestConfig is nil before the cluster has been created.
-func (k *Cluster) KubernetesRestConfig() *rest.Config {
-	config, err := clientcmd.BuildConfigFromFlags("", k.Kubeconfig)
-	if err != nil {
-		return nil
-	}
-	return config
-}
-
 // GenerateKubeconfig writes the kubeconfig of a running cluster again.
 func (k *Cluster) GenerateKubeconfig(...string) (string, error) {
 	return k.Kubeconfig, k.provider().ExportKubeConfig(k.Name, k.Kubeconfig, false)
@@ -151,28 +135,6 @@ func (k *Cluster) WriteKubeconfig(ctx context.Context) error {
 	}
 	return nil
 }
-
-// WaitForControlPlane returns at once: each later step waits for what it needs.
-func (k *Cluster) WaitForControlPlane(context.Context, klient.Client) error { return nil }
-
-// CreateWithConfig fails: the configuration follows from the host, not from a file.
-func (k *Cluster) CreateWithConfig(context.Context, string) (string, error) {
-	return "", errors.New("a lab takes no kind configuration file")
-}
-
-func (k *Cluster) GetKubeconfig() string     { return k.Kubeconfig }
-func (k *Cluster) GetKubectlContext() string { return "kind-" + k.Name }
-
-func (k *Cluster) SetDefaults() support.E2EClusterProvider { return k }
-func (k *Cluster) WithName(name string) support.E2EClusterProvider {
-	k.Name = name
-	return k
-}
-
-// The version is the image's, there is no kind program, and there are no options.
-func (k *Cluster) WithVersion(string) support.E2EClusterProvider              { return k }
-func (k *Cluster) WithPath(string) support.E2EClusterProvider                 { return k }
-func (k *Cluster) WithOpts(...support.ClusterOpts) support.E2EClusterProvider { return k }
 
 // withOutput adds what the failed program printed, which kind keeps apart.
 func withOutput(err error) error {

@@ -35,7 +35,7 @@ type Survey struct {
 func (k *Cluster) Survey(ctx context.Context) (Survey, error) {
 	var found Survey
 	others := &Foreign{lab: k.Name, engine: k.Engine}
-	containers, err := k.sameNameContainers(ctx)
+	containers, err := sameNameContainers(ctx, k)
 	if err != nil {
 		return found, fmt.Errorf("looking for the node of %s: %w", k.Name, err)
 	}
@@ -46,7 +46,7 @@ func (k *Cluster) Survey(ctx context.Context) (Survey, error) {
 			others.add("container", strings.TrimPrefix(c.Name, "/"), describeContainer(c), "rm --force --volumes ")
 		}
 	}
-	networks, err := k.sameNameNetworks(ctx)
+	networks, err := sameNameNetworks(ctx, k)
 	if err != nil {
 		return found, fmt.Errorf("looking for the network of %s: %w", k.Name, err)
 	}
@@ -71,7 +71,7 @@ func (s Survey) Refusal() error {
 	return s.Foreign
 }
 
-func (k *Cluster) sameNameContainers(ctx context.Context) ([]engine.Container, error) {
+func sameNameContainers(ctx context.Context, k *Cluster) ([]engine.Container, error) {
 	var ids []string
 	for _, filter := range []string{"name=^" + k.container() + "$", "label=" + engine.ClusterLabel + "=" + k.Name} {
 		output, err := k.Engine.Run(ctx, "ps", "--all", "--quiet", "--no-trunc", "--filter", filter)
@@ -84,7 +84,7 @@ func (k *Cluster) sameNameContainers(ctx context.Context) ([]engine.Container, e
 	return engine.Inspect[engine.Container](ctx, k.Engine, []string{"inspect", "--type", "container"}, slices.Compact(ids))
 }
 
-func (k *Cluster) sameNameNetworks(ctx context.Context) ([]engine.Network, error) {
+func sameNameNetworks(ctx context.Context, k *Cluster) ([]engine.Network, error) {
 	output, err := k.Engine.Run(ctx, "network", "ls", "--no-trunc", "--format", "{{.ID}} {{.Name}}")
 	if err != nil {
 		return nil, err

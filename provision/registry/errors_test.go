@@ -33,7 +33,7 @@ func TestWhatIsToldOfAPullThatFails(t *testing.T) {
 	}
 	isLayer := func(path string) bool { return strings.HasSuffix(path, layerHex) }
 	isConfig := func(path string) bool { return strings.Contains(path, blob) && !isLayer(path) }
-	var told strings.Builder
+	var messages strings.Builder
 	for _, trouble := range []struct {
 		name, ref, digest string
 		spoil             func(http.ResponseWriter, *http.Request) bool
@@ -63,11 +63,11 @@ func TestWhatIsToldOfAPullThatFails(t *testing.T) {
 			s.requests, s.spoil = nil, trouble.spoil
 			_, err := c.Pull(t.Context(), trouble.ref, trouble.digest)
 			g.Expect(err).To(HaveOccurred())
-			fmt.Fprintf(&told, "== %s\n%s\n\n", trouble.name, strings.ReplaceAll(err.Error(), s.host(), "MIRROR"))
+			fmt.Fprintf(&messages, "== %s\n%s\n\n", trouble.name, strings.ReplaceAll(err.Error(), s.host(), "MIRROR"))
 			g.Expect(s.count(trouble.spoilt)).To(Equal(trouble.tries), "requests")
 		})
 	}
-	golden(t, "troubles.txt", told.String())
+	golden(t, "troubles.txt", messages.String())
 }
 
 // layerHex is the digest of the layer that holds large.
@@ -101,14 +101,14 @@ func TestAnotherManifestThanTheDigestAskedFor(t *testing.T) {
 }
 
 func TestHostsThatCannotBeAsked(t *testing.T) {
-	var told strings.Builder
+	var messages strings.Builder
 	ask := func(title, address string, c *Client) {
 		_, err := c.Fetch(t.Context(), "https://github.com/kubernetes-sigs/jobset/releases/download/v0.13.0/manifests.yaml")
 		if err == nil {
 			t.Errorf("%s: it was fetched", title)
 			return
 		}
-		fmt.Fprintf(&told, "== %s\n%s\n\n", title, strings.ReplaceAll(err.Error(), address, "MIRROR"))
+		fmt.Fprintf(&messages, "== %s\n%s\n\n", title, strings.ReplaceAll(err.Error(), address, "MIRROR"))
 	}
 	s := newFakeRegistry(t)
 	c := s.client(t)
@@ -137,7 +137,7 @@ func TestHostsThatCannotBeAsked(t *testing.T) {
 			t.Errorf("%s: it does not say %q: %s", title, wanted, one.String())
 		}
 	}
-	golden(t, "hosts.txt", told.String())
+	golden(t, "hosts.txt", messages.String())
 }
 
 // A full disk, without filling one: whatever is written to /dev/full does not fit.

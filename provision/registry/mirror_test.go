@@ -47,7 +47,7 @@ func TestWhereThingsAreAskedFor(t *testing.T) {
 func TestABadMirrorIsToldSo(t *testing.T) {
 	t.Parallel()
 	digest := "@sha256:" + strings.Repeat("a", 64)
-	var told strings.Builder
+	var messages strings.Builder
 	for _, bad := range []struct{ name, content string }{
 		{"an unknown key", "mirorr: http://m"},
 		{"an unknown version", "versions: {jobsets: v0.13.0}"},
@@ -67,7 +67,7 @@ func TestABadMirrorIsToldSo(t *testing.T) {
 			t.Errorf("%s: %s was taken", bad.name, bad.content)
 			continue
 		}
-		fmt.Fprintf(&told, "== %s\n%v\n\n", bad.name, err)
+		fmt.Fprintf(&messages, "== %s\n%v\n\n", bad.name, err)
 	}
 	for _, setting := range []string{"/no/such/file", "ftp://m", "http://", "http://m?x=y"} {
 		_, err := ReadMirrors(setting)
@@ -75,9 +75,9 @@ func TestABadMirrorIsToldSo(t *testing.T) {
 			t.Errorf("%s was taken", setting)
 			continue
 		}
-		fmt.Fprintf(&told, "== %s\n%v\n\n", setting, err)
+		fmt.Fprintf(&messages, "== %s\n%v\n\n", setting, err)
 	}
-	golden(t, "mirrors.txt", told.String())
+	golden(t, "mirrors.txt", messages.String())
 }
 
 func TestGoodMirrors(t *testing.T) {

@@ -138,7 +138,7 @@ func namesIn(g *WithT, archive string) map[string]string {
 
 // What is no manifest of the release: testdata/manifests.txt.
 func TestManifestsThatAreNone(t *testing.T) {
-	var told strings.Builder
+	var messages strings.Builder
 	for _, bad := range []struct{ name, content string }{
 		{"a proxy's page", "<!DOCTYPE html>\n<html><head><title>Sign in: the proxy</title></head></html>\n"},
 		{"half a document", "apiVersion: v1\nkind: Namespace\nmetadata: {name"},
@@ -157,11 +157,11 @@ func TestManifestsThatAreNone(t *testing.T) {
 			s.files[jobSetManifest] = bad.content
 			_, _, err := p.Pull(t.Context())
 			g.Expect(err).To(HaveOccurred())
-			fmt.Fprintf(&told, "== %s\n%v\n\n", bad.name, err)
+			fmt.Fprintf(&messages, "== %s\n%v\n\n", bad.name, err)
 			g.Expect(s.count("/blobs/")).To(BeZero(), "it is told before the large things are pulled")
 		})
 	}
-	golden(t, "manifests.txt", told.String())
+	golden(t, "manifests.txt", messages.String())
 }
 
 func TestAManifestThatIsNotTheKnownOne(t *testing.T) {
