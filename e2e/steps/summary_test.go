@@ -105,7 +105,7 @@ var runs = []closed{
 			}
 		}
 	}},
-	{"wrong-world", "", "", "failed", func(report *types.Report) {
+	{"wrong-cluster", "", "", "failed", func(report *types.Report) {
 		report.SuiteSucceeded = false
 		report.SpecReports = types.SpecReports{{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStateFailed,
 			Failure: types.Failure{Message: "This is not the lab, so no step was run: there is no LocalQueue lq in namespace ml.\n\n ✗ …"}}}

@@ -11,7 +11,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// heldByController finds a controller that is away and that has something to do
+// blockedByController finds a controller that is away and that has something to do
 // for the JobSet. One that was switched off does not come back by itself, one
 // that fell over does. What runs already runs on without either.
 func blockedByController(j snapshot.JobSet) Blocker {

@@ -55,7 +55,7 @@ func TestWhatIsLeftInTheLabIsToldAsItIs(t *testing.T) {
 		settings settings.Settings
 		says     string
 	}{
-		{settings.Settings{Keep: true}, "the walk's JobSets, as KEEP=1 asks"},
+		{settings.Settings{Keep: true}, "the run's JobSets, as KEEP=1 asks"},
 		{settings.Settings{Keep: true, LabEnds: true}, "the lab itself is removed after the run"},
 	} {
 		w := &cluster.Cluster{Settings: of.settings}

@@ -76,7 +76,7 @@ func (c Summary) Exit() int {
 	return ExitFailed
 }
 
-// Overrule fails a closing that is better than what Ginkgo says of the run in the
+// Reconcile fails a closing that is better than what Ginkgo says of the run in the
 // end: what goes wrong after the closing was made, such as a report that cannot be
 // written, fails the run too. It tells whether it changed anything.
 func (c Summary) Reconcile(succeeded bool) (Summary, bool) {
@@ -91,7 +91,7 @@ func (c Summary) Reconcile(succeeded bool) (Summary, bool) {
 	return c, true
 }
 
-// Machine is the closing for a program to read.
+// ToVerdict is the closing for a program to read.
 func (c Summary) ToVerdict() Verdict {
 	return Verdict{Schema: 2, Run: c.Run, Verdict: c.Verdict, Reason: c.Reason, Suite: Commit, Started: c.Started, Seconds: c.Seconds,
 		Wanted: c.Wanted, Found: c.Versions, Preflight: c.Findings, Steps: c.Steps, Mistakes: c.Mistakes, FirstFailure: c.First}
@@ -174,7 +174,7 @@ func save(s settings.Settings, verdict Verdict) error {
 	return nil
 }
 
-// forget takes an earlier run's reports away, and makes the folder for this one's,
+// removePreviousReports takes an earlier run's reports away, and makes the folder for this one's,
 // in which no other run writes until end is called.
 func removePreviousReports(s settings.Settings) (end func(), err error) {
 	if err := os.MkdirAll(s.Reports, 0o755); err != nil {
