@@ -90,7 +90,7 @@ func TestTheWorkflowsAreRead(t *testing.T) {
 		t.Fatalf("%q, %v", paths, err)
 	}
 	for _, path := range paths {
-		all, err := jobs(path, map[string]string{"needs.e2e.result": "success", "needs.faults.result": "success", "needs.repeat.result": "success",
+		all, err := jobs(path, map[string]string{"needs.e2e.result": "success", "needs.faults.result": "success", "needs.hostile.result": "success", "needs.repeat.result": "success",
 			"github.token": "secret"})
 		if err != nil {
 			t.Fatal(err)
