@@ -16,12 +16,12 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/text"
 )
 
-// HeedInterrupts takes Ctrl-C, SIGTERM and SIGHUP over from Ginkgo, which would print the
+// HandleSignals takes Ctrl-C, SIGTERM and SIGHUP over from Ginkgo, which would print the
 // stack of every goroutine to a person who only wants to stop. The first one ends
 // the running spec, its cleanup and the reports still to come; a second one ends
 // the program. It is called once the suite runs; stop gives up listening.
 func HandleSignals(w *cluster.Cluster) (stop func()) {
-	w.Running, w.Interrupt = context.WithCancelCause(context.Background())
+	w.Interruption = cluster.NewInterruption()
 	signals := make(chan os.Signal, 2)
 	heeded := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 	if signal.Ignored(syscall.SIGHUP) { // nohup: the run goes on without its terminal
@@ -37,11 +37,11 @@ func HandleSignals(w *cluster.Cluster) (stop func()) {
 				return
 			case got := <-signals:
 				if heard > 0 {
-					fmt.Fprintf(os.Stderr, "\nInterrupted again: ended at once, and nothing more was cleaned up. Of what the walk made in the lab:\n%s\n", ownership.HowToRemove(w))
+					fmt.Fprintf(os.Stderr, "\nInterrupted again: ended at once, and nothing more was cleaned up. Of what the run made in the lab:\n%s\n", ownership.HowToRemove(w))
 					os.Exit(1)
 				}
 				fmt.Fprintf(os.Stderr, "\nInterrupted (%s): ending. Once more ends at once, without cleaning up.\n", got)
-				w.Interrupt(context.Canceled)
+				w.Interruption.End(context.Canceled)
 			}
 		}
 	}()
@@ -54,17 +54,17 @@ func HandleSignals(w *cluster.Cluster) (stop func()) {
 // Lose ends the run because another one has the lab now.
 func Lose(w *cluster.Cluster, cause error) {
 	fmt.Fprintf(os.Stderr, "\n%v: ending.\n", cause)
-	w.Interrupt(cause)
+	w.Interruption.End(cause)
 }
 
-// EndIfInterrupted ends the suite if somebody wants it to. during says, to end a
+// AbortIfInterrupted ends the suite if somebody wants it to. during says, to end a
 // sentence with, what was being done.
 func AbortIfInterrupted(w *cluster.Cluster, during string) {
 	ginkgo.GinkgoHelper()
 	if !w.Interrupted() {
 		return
 	}
-	if cause := context.Cause(w.Running); errors.Is(cause, ownership.ErrLost) {
+	if cause := w.Interruption.Cause(); errors.Is(cause, ownership.ErrLost) {
 		ginkgo.AbortSuite(fmt.Sprintf("%v. It ended %s", cause, during))
 	}
 	ginkgo.AbortSuite(text.Visible("The run was interrupted " + during))

@@ -24,8 +24,8 @@ import (
 // fieldManager is this suite's name in managedFields.
 const FieldManager = "gsb-jobset-e2e"
 
-// A World is the cluster that a run walks, reached through one kubeconfig, and
-// what it is meant to be.
+// A Cluster is the lab's cluster, reached through one kubeconfig, and what it is
+// meant to be.
 type Cluster struct {
 	Settings settings.Settings
 	Pins     fixtures.Pins
@@ -38,18 +38,17 @@ type Cluster struct {
 	devices   devices
 	readOnly  bool // see ConnectToRead
 
-	// left is what a run leaves in the lab; see Leave.
+	// LeftInLab says what a run leaves in the lab; see ownership.TearDown.
 	LeftInLab string
 
-	// watchUntil ends all watching, unwatch the present history's.
-	watchUntil context.Context
+	// stopWatch ends the present history's watch, watchAgain begins the next one's.
 	stopWatch  context.CancelFunc
+	watchAgain func() error
 
-	// running ends when somebody interrupts the run, or it has lost the lab.
-	Running   context.Context
-	Interrupt context.CancelCauseFunc
-	// lastQuestion finds out, once, whether the API server still answers an
-	// interrupted run: deaf tells that it does not.
+	// Interruption ends the run early; nil where nothing can interrupt it.
+	Interruption *Interruption
+	// LastQuestion finds out, once, whether the API server still answers an
+	// interrupted run: Deaf tells that it does not.
 	LastQuestion sync.Once
 	Deaf         bool
 }

@@ -21,22 +21,21 @@ import (
 // namespace until ctx ends or another history is begun. It returns once what is
 // there now has been seen.
 func (w *Cluster) Watch(ctx context.Context) error {
-	w.watchUntil = ctx
-	ctx, stop := context.WithCancel(ctx)
-	if err := w.watch(ctx); err != nil {
+	watching, stop := context.WithCancel(ctx)
+	if err := w.watch(watching); err != nil {
 		stop()
 		return err
 	}
 	if w.stopWatch != nil {
 		w.stopWatch()
 	}
-	w.stopWatch = stop
+	w.stopWatch, w.watchAgain = stop, func() error { return w.Watch(ctx) }
 	return nil
 }
 
-// WatchAnew begins another history: a JobSet is known in it by its name, and
-// one of the same name before it was another one.
-func (w *Cluster) ResetHistory() error { return w.Watch(w.watchUntil) }
+// ResetHistory begins another history, so that an earlier JobSet of the same name
+// is not confused with the next one.
+func (w *Cluster) ResetHistory() error { return w.watchAgain() }
 
 func (w *Cluster) watch(ctx context.Context) error {
 	recorder := snapshot.NewRecorder()
@@ -60,11 +59,8 @@ func (w *Cluster) watch(ctx context.Context) error {
 	}
 	within, cancel := Brief(ctx)
 	defer cancel()
-	if w.Running != nil { // an interrupt ends the wait for the first list, too
-		var done context.CancelFunc
-		within, done = w.WithInterrupt(within)
-		defer done()
-	}
+	within, done := w.WithInterrupt(within) // an interrupt ends the wait for the first list, too
+	defer done()
 	for _, kind := range []client.Object{
 		&jobsetv1.JobSet{}, &batchv1.Job{}, &corev1.Pod{}, &kueuev1.Workload{}, &corev1.Event{},
 	} {

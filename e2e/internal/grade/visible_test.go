@@ -70,12 +70,11 @@ func FuzzWhatLeaves(f *testing.F) {
 		for what, out := range map[string]string{
 			"a story": story, "a grading": grading.String(), "the closing": closing.String(), "a wrong world": wrong,
 			"Korean": refusal.Text.KO, "English": refusal.Text.EN, "a quotation": file.Quote(),
-			"the repeats": report.Repeats{Wanted: 1, Failures: []report.Recurrence{{By: value, Says: value}}}.String(),
 		} {
 			if at := strings.IndexFunc(out, func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }); at >= 0 || !utf8.ValidString(out) {
 				t.Errorf("%s of %q holds at %d what is not shown", what, value, at)
 			}
-			if what != "the repeats" && what != "a wrong world" && what != "the closing" && what != "a grading" && len([]rune(out)) > 10*text.LongestCell {
+			if what != "a wrong world" && what != "the closing" && what != "a grading" && len([]rune(out)) > 10*text.LongestCell {
 				t.Errorf("%s of a long value is %d runes long", what, len([]rune(out)))
 			}
 		}

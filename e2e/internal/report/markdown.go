@@ -9,19 +9,14 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/text"
 )
 
-// Summary is what the reports say, as Markdown: the verdict, the closing block,
-// the first failure at length and, if there were any, the repeats. Where there is
-// nothing it says so: a summary that is silent looks like one that is content.
+// Markdown is what the reports say: the verdict, the closing block, and the first
+// failure at length. Where there is no report it says so.
 func Markdown(s settings.Settings) string {
 	var out strings.Builder
 	verdict, err := ReadVerdict(s)
-	repeats, notRepeated := ReadRepeats(s)
-	switch {
-	case err == nil:
+	if err == nil {
 		fmt.Fprintf(&out, "## The JobSet lab: %s\n\n%s\n", strings.ToUpper(verdict.Verdict), text.Shown(strings.TrimSpace(verdict.Reason), text.LongestCell))
-	case notRepeated == nil:
-		fmt.Fprintf(&out, "## The JobSet lab, walked %d times\n\n%s\n", len(repeats.Runs), fenced(repeats.String()))
-	default:
+	} else {
 		fmt.Fprintf(&out, "## The JobSet lab: no verdict\n\nNothing has run, or what ran left nothing: %v\n", err)
 	}
 	if closing, err := os.ReadFile(closingPath(s)); err == nil {

@@ -36,7 +36,7 @@ const reportsMark = ".gsb-jobset-reports"
 // removes. Whatever else is there, such as provision's own, is in nobody's way.
 func claimedNames(s settings.Settings) []string {
 	names := []string{"verdict.json", "closing.txt", "junit.xml", "specs.json", settings.LedgerName, "snapshots", "files",
-		"repeats.json", "repeats", "history/repeats.jsonl", "faults.json", "faults"}
+		"faults.json", "faults"}
 	return append(names, evidenceNames(s)...)
 }
 
@@ -83,8 +83,8 @@ func claimReports(s settings.Settings) error {
 	return nil
 }
 
-// reportedBefore tells that a run of this suite has left a verdict, or repeats, in
-// the folder: files that are exactly of our schema.
+// reportedBefore tells that a run of this suite has left a verdict in the folder:
+// a file that is exactly of our schema.
 func reportedBefore(s settings.Settings) bool {
 	strictly := func(path string, value any) bool {
 		content, err := os.ReadFile(path)
@@ -96,12 +96,8 @@ func reportedBefore(s settings.Settings) bool {
 		return decoder.Decode(value) == nil
 	}
 	var verdict Verdict
-	if strictly(verdictPath(s), &verdict) && (verdict.Schema == 1 || verdict.Schema == 2) && verdict.Suite != "" &&
-		slices.Contains([]string{passed, partial, Failed, notRun}, verdict.Verdict) {
-		return true
-	}
-	var repeats Repeats
-	return strictly(repeatsPath(s), &repeats) && repeats.Schema == 1 && repeats.Suite != ""
+	return strictly(verdictPath(s), &verdict) && (verdict.Schema == 1 || verdict.Schema == 2) && verdict.Suite != "" &&
+		slices.Contains([]string{passed, partial, Failed, notRun}, verdict.Verdict)
 }
 
 // lockReports keeps a second run from writing its reports into the same folder. The

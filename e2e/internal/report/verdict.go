@@ -187,7 +187,7 @@ func removePreviousReports(s settings.Settings) (end func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := removeReports(s, "verdict.json", "closing.txt", "junit.xml", "specs.json", "repeats.json"); err != nil {
+	if err := removeReports(s, "verdict.json", "closing.txt", "junit.xml", "specs.json"); err != nil {
 		end()
 		return nil, err
 	}

@@ -1,0 +1,50 @@
+package steps
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"gsb.test/jobset-e2e/e2e/internal/blockers"
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/snapshot"
+)
+
+// Whole stories, as a lab author meets them.
+func TestJudgeTellsTheStory(t *testing.T) {
+	for _, told := range []struct {
+		file   string
+		step   int
+		change func(s *snapshot.Snapshot)
+	}{
+		{"story-old-attempt.txt", 4, func(s *snapshot.Snapshot) { pod(s, "fragile-leader").Labels[attempt] = "0" }},
+		{"story-image-missing.txt", 6, func(s *snapshot.Snapshot) {
+			starting(pod(s, "train-worker-0-1"), "ImagePullBackOff", `Back-off pulling image "busybox:1.35.0"`)
+		}},
+		{"story-queue-missing.txt", 7, func(s *snapshot.Snapshot) {
+			workload(s, "big").Status.Conditions = []metav1.Condition{{Type: "QuotaReserved", Status: "False",
+				Reason: kueuev1.WorkloadInadmissible, Message: "LocalQueue lq doesn't exist"}}
+		}},
+	} {
+		t.Run(told.file, func(t *testing.T) {
+			snapshot := walked(t)
+			told.change(snapshot)
+			step := Course.Steps[told.step-1]
+			story := step.FailureReport(failure(step, snapshot), snapshot)
+			story.Evidence = ".lab/evidence/here"
+			golden(t, told.file, story.String()+"\n")
+		})
+	}
+}
+
+// failure is what a run makes of a step that is refused on a snapshot after a minute.
+func failure(step lab.Step, snapshot *snapshot.Snapshot) report.Failure {
+	refusals := step.Judge(snapshot).Mismatches
+	failure := report.Failure{Stage: "is not passed", Mismatch: *refusals[0], Others: refusals[1:], Waited: 60}
+	if blocker := blockers.Final(snapshot, step.JobSets); blocker.Code != "" {
+		failure.Blocker = &blocker
+	}
+	return failure
+}

@@ -1,0 +1,130 @@
+package steps
+
+import (
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"gsb.test/jobset-e2e/e2e/snapshot"
+)
+
+const attempt = "jobset.sigs.k8s.io/restart-attempt"
+
+// restartedTwice is the cluster after a second failure, the files untouched.
+func restartedTwice(s *snapshot.Snapshot) {
+	jobSet(s, "fragile").Status.Restarts = 2
+	for _, name := range []string{"fragile-leader", "fragile-worker"} {
+		p := pod(s, name)
+		p.Labels[attempt], p.UID = "2", "uid-of-a-newer-"+p.UID
+	}
+}
+
+// ended gives a JobSet the one condition that it ended with.
+func ended(s *snapshot.Snapshot, name string, kind jobsetv1.JobSetConditionType, reason, message string) {
+	jobSet(s, name).Status.Conditions = []metav1.Condition{{Type: string(kind), Status: "True", Reason: reason, Message: message}}
+}
+
+var _ = newVariations(4, variations{
+	Wrong: []variation{
+		{"fragile never failed", func(s *snapshot.Snapshot) {
+			jobSet(s, "fragile").Status.Restarts = 0
+			s.Files["restart.txt"] = "restarts=0\n"
+		}},
+		{"no backoffLimit", func(s *snapshot.Snapshot) { role(s, "fragile", "worker").Template.Spec.BackoffLimit = nil }},
+		{"backoffLimit 1", func(s *snapshot.Snapshot) { role(s, "fragile", "worker").Template.Spec.BackoffLimit = ptr.To[int32](1) }},
+		{"no failurePolicy", func(s *snapshot.Snapshot) { jobSet(s, "fragile").Spec.FailurePolicy = nil }},
+		{"maxRestarts 3", func(s *snapshot.Snapshot) { jobSet(s, "fragile").Spec.FailurePolicy.MaxRestarts = 3 }},
+		{"two workers", func(s *snapshot.Snapshot) { workers(s, "fragile", 2) }},
+		{"a JobSet that ended Failed after the third failure", func(s *snapshot.Snapshot) {
+			jobSet(s, "fragile").Status.Restarts = 2
+			ended(s, "fragile", jobsetv1.JobSetFailed, "ReachedMaxRestarts", "jobset failed due to reaching max number of restarts")
+			s.Files["restart.txt"] = "restarts=2\n"
+		}},
+		{"one pod still of the old attempt", func(s *snapshot.Snapshot) { pod(s, "fragile-leader").Labels[attempt] = "0" }},
+		{"a pod of the old attempt with a new label", func(s *snapshot.Snapshot) {
+			leader, old := pod(s, "fragile-leader"), former(s, "fragile-leader")
+			leader.Name, leader.UID = old.Name, old.UID
+		}},
+		{"a new worker that does not run yet", func(s *snapshot.Snapshot) { starting(pod(s, "fragile-worker"), "ContainerCreating", "") }},
+		{"a worker that is not there yet", func(s *snapshot.Snapshot) { dropPods(s, "fragile-worker") }},
+		{"no restart.txt", func(s *snapshot.Snapshot) { delete(s.Files, "restart.txt") }},
+		{"a stale number", restartedTwice},
+		{"restarts=0", func(s *snapshot.Snapshot) { s.Files["restart.txt"] = "restarts=0\n" }},
+		{"a number without the key", func(s *snapshot.Snapshot) { s.Files["restart.txt"] = "1\n" }},
+		{"a word for the number", func(s *snapshot.Snapshot) { s.Files["restart.txt"] = "restarts=one\n" }},
+	},
+	Right: []variation{
+		{"two restarts, and no final newline", func(s *snapshot.Snapshot) {
+			restartedTwice(s)
+			s.Files["restart.txt"] = "restarts=2"
+		}},
+		{"a pod of the old attempt still Terminating", func(s *snapshot.Snapshot) {
+			old := former(s, "fragile-leader")
+			still := beside(s, pod(s, "fragile-leader"), old.Name, true)
+			still.UID, still.Labels[attempt] = old.UID, "0"
+		}},
+		{"CRLF and blanks around the number", func(s *snapshot.Snapshot) { s.Files["restart.txt"] = "restarts = 1  \r\n\r\n" }},
+		{"another image, command and container name", func(s *snapshot.Snapshot) { otherWords(s, "fragile") }},
+		{"the worker before the leader, with requests for cpu and memory", func(s *snapshot.Snapshot) {
+			workerFirst(s, "fragile")
+			requests(s, "fragile")
+		}},
+		{"a JobSet of the learner's own that failed", func(s *snapshot.Snapshot) {
+			own := jobSet(s, "fragile").DeepCopy()
+			own.Name, own.UID = "fragile-first-try", "uid-of-a-first-try"
+			s.JobSets = append(s.JobSets, *own)
+			ended(s, own.Name, jobsetv1.JobSetFailed, "ReachedMaxRestarts", "jobset failed due to reaching max number of restarts")
+		}},
+	},
+})
+
+var _ = newVariations(5, variations{
+	Wrong: []variation{
+		{"no successPolicy", func(s *snapshot.Snapshot) {
+			jobSet(s, "eval").Spec.SuccessPolicy = &jobsetv1.SuccessPolicy{Operator: jobsetv1.OperatorAll}
+		}},
+		{"the success policy All, over the leader", func(s *snapshot.Snapshot) {
+			jobSet(s, "eval").Spec.SuccessPolicy.Operator = jobsetv1.OperatorAll
+		}},
+		{"the success policy Any, over the worker", func(s *snapshot.Snapshot) {
+			jobSet(s, "eval").Spec.SuccessPolicy.TargetReplicatedJobs = []string{"worker"}
+		}},
+		{"the success policy Any, over every role", func(s *snapshot.Snapshot) {
+			jobSet(s, "eval").Spec.SuccessPolicy.TargetReplicatedJobs = nil
+		}},
+		{"not Completed yet", func(s *snapshot.Snapshot) { jobSet(s, "eval").Status.Conditions = nil }},
+		{"ended Failed", func(s *snapshot.Snapshot) {
+			ended(s, "eval", jobsetv1.JobSetFailed, "FailedJobs", "jobset failed due to one or more job failures")
+		}},
+		{"Completed because all finished", func(s *snapshot.Snapshot) {
+			for i, seen := range s.Seen.Objects {
+				if seen.Kind == "Job" && seen.JobSet == "eval" && seen.Role == "worker" {
+					s.Seen.Objects[i].Transitions = append(seen.Transitions, snapshot.Transition{At: 18.5, State: "Complete"})
+				}
+			}
+		}},
+		{"Completed, but no leader Job ever was", func(s *snapshot.Snapshot) {
+			s.Jobs = slices.DeleteFunc(s.Jobs, func(j batchv1.Job) bool { return strings.HasPrefix(j.Name, "eval-leader") })
+			s.Seen.Objects = slices.DeleteFunc(s.Seen.Objects, func(seen snapshot.ObjectHistory) bool { return seen.Name == "eval-leader-0" })
+		}},
+		{"one worker", func(s *snapshot.Snapshot) { workers(s, "eval", 1) }},
+	},
+	Right: []variation{
+		{"the workers still Terminating", func(s *snapshot.Snapshot) {
+			beside(s, pod(s, "hello-worker-0-0"), "eval-worker-0-0-still", true).Labels[jobsetv1.JobSetNameKey] = "eval"
+		}},
+		{"the leader's Job is gone, and was seen to complete", func(s *snapshot.Snapshot) {
+			s.Jobs = slices.DeleteFunc(s.Jobs, func(j batchv1.Job) bool { return strings.HasPrefix(j.Name, "eval-leader") })
+		}},
+		{"another reason for Completed", func(s *snapshot.Snapshot) { jobSet(s, "eval").Status.Conditions[0].Reason = "SuccessPolicyMet" }},
+		{"another image, command and container name", func(s *snapshot.Snapshot) { otherWords(s, "eval") }},
+		{"the worker before the leader, with requests for cpu and memory", func(s *snapshot.Snapshot) {
+			workerFirst(s, "eval")
+			requests(s, "eval")
+		}},
+	},
+})

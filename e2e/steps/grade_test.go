@@ -1,0 +1,103 @@
+package steps
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gsb.test/jobset-e2e/e2e/internal/grade"
+	"gsb.test/jobset-e2e/e2e/snapshot"
+)
+
+// These tests judge what a learner is told where a check sees less than a run. The
+// sentences for every wrong variation are in testdata/messages.
+
+// asChecked is the snapshot as a check sees the same lab: one reading, the events
+// on what is still there, no history, and nothing from inside of a pod. What the
+// kubelet says of devices is what the pods said.
+func asChecked(s *snapshot.Snapshot) *snapshot.Snapshot {
+	recorder := snapshot.NewRecorder()
+	recorder.ObserveAll(s)
+	s.Seen, s.ReadOnly = recorder.History(), true
+	s.Events = slices.DeleteFunc(s.Events, func(event snapshot.Event) bool {
+		_, there := s.Seen.Of(event.UID)
+		return !there
+	})
+	return s
+}
+
+// wellSaid fails if a learner would be told nothing, or half of it.
+func wellSaid(t *testing.T, of string, words snapshot.Text) {
+	t.Helper()
+	for language, sentence := range map[string]string{"Korean": words.KO, "English": words.EN} {
+		if !strings.HasSuffix(sentence, ".") || strings.Contains(sentence, "%!") || strings.Contains(sentence, "\n") {
+			t.Errorf("%s: the %s sentence is %q", of, language, sentence)
+		}
+	}
+}
+
+// What a check does not see because it looks once is written down, so that
+// nothing else slips through it; and it must not refuse what is right.
+func TestCheckNeedsNoHistory(t *testing.T) {
+	var unseen strings.Builder
+	for _, step := range Course.Steps {
+		if grade := grade.GradeStep(step, asChecked(walked(t))); !grade.Passed || len(grade.Notes) > 0 {
+			t.Errorf("%s: the walked lab is refused: %+v", step, grade)
+		}
+		for _, wrong := range Varied[step.Number].Wrong {
+			snapshot := walked(t)
+			wrong.change(snapshot)
+			grade := grade.GradeStep(step, asChecked(snapshot))
+			if !grade.Passed {
+				continue
+			}
+			fmt.Fprintf(&unseen, "## step %d: %s\n", step.Number, wrong.name)
+			for _, note := range grade.Notes {
+				wellSaid(t, wrong.name, note)
+				fmt.Fprintf(&unseen, "%s\n%s\n", note.KO, note.EN)
+			}
+			unseen.WriteString("\n")
+		}
+		for _, right := range Varied[step.Number].Right {
+			snapshot := walked(t)
+			right.change(snapshot)
+			if grade := grade.GradeStep(step, asChecked(snapshot)); !grade.Passed {
+				t.Errorf("%s: %s: refused: %s", step, right.name, grade.EN)
+			}
+		}
+	}
+	goldenFile(t, "check/unseen.txt", unseen.String())
+}
+
+func TestCheckRefusesEveryMistake(t *testing.T) {
+	for _, mistake := range Course.Mistakes {
+		snapshot := recorded(t, "mistakes/"+mistake.Name+".yaml")
+		grade := grade.GradeStep(Course.Steps[mistake.Step-1], asChecked(snapshot))
+		if grade.Passed {
+			t.Errorf("%s: step %d is passed with it", mistake.Name, mistake.Step)
+		}
+		// A run and a check say the same of it.
+		if run := Course.Steps[mistake.Step-1].Judge(recorded(t, "mistakes/"+mistake.Name+".yaml")).Mismatches; run[0].Code != grade.Code {
+			t.Errorf("%s: a run says %s, a check %s", mistake.Name, run[0].Code, grade.Code)
+		}
+		wellSaid(t, mistake.Name, grade.Text)
+	}
+}
+
+// A whole output, for a person and for a platform.
+func TestCheckTellsTheWhole(t *testing.T) {
+	snapshot := walked(t)
+	drop(snapshot, "hello")
+	delete(snapshot.Files, "report.json")
+	delete(snapshot.Devices, pod(snapshot, "train-leader").Name)
+	grading := grade.GradeAll(Course.Steps, asChecked(snapshot))
+	grading.Suite, grading.Cluster, grading.WorkDir = "the commit", "https://lab.test:6443", "/"
+	content, err := json.MarshalIndent(grading, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goldenFile(t, "check/whole.txt", grading.String()+"\n")
+	goldenFile(t, "check/whole.json", string(content)+"\n")
+}

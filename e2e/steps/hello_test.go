@@ -1,0 +1,97 @@
+package steps
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"gsb.test/jobset-e2e/e2e/snapshot"
+)
+
+var _ = newVariations(1, variations{
+	Wrong: []variation{
+		{"hello was never applied", func(s *snapshot.Snapshot) { drop(s, "hello") }},
+		{"hello in another namespace", func(s *snapshot.Snapshot) {
+			drop(s, "hello")
+			s.Elsewhere = []string{"default/hello"}
+		}},
+		{"one worker", func(s *snapshot.Snapshot) { helloWorkers(s, 1) }},
+		{"three workers", func(s *snapshot.Snapshot) { helloWorkers(s, 3) }},
+		{"two worker Jobs of one pod each", func(s *snapshot.Snapshot) {
+			helloWorkers(s, 1)
+			role(s, "hello", "worker").Replicas = 2
+		}},
+		{"completions without parallelism", func(s *snapshot.Snapshot) { role(s, "hello", "worker").Template.Spec.Parallelism = nil }},
+		{"parallelism without completions", func(s *snapshot.Snapshot) { role(s, "hello", "worker").Template.Spec.Completions = nil }},
+		{"a role by another name", func(s *snapshot.Snapshot) { role(s, "hello", "worker").Name = "workers" }},
+		{"a queue label", func(s *snapshot.Snapshot) { jobSet(s, "hello").Labels = map[string]string{queueLabel: "lq"} }},
+		{"a queue label on the pod template", func(s *snapshot.Snapshot) {
+			role(s, "hello", "worker").Template.Spec.Template.Labels = map[string]string{queueLabel: "lq"}
+		}},
+		{"a GPU for the leader", func(s *snapshot.Snapshot) {
+			container(s, "hello", "leader").Resources.Limits = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
+		}},
+		{"a pod Pending", func(s *snapshot.Snapshot) {
+			waits(pod(s, "hello-worker-0-1"), "0/1 nodes are available: 1 Insufficient memory.")
+		}},
+		{"a pod whose container was restarted", func(s *snapshot.Snapshot) {
+			pod(s, "hello-leader").Status.ContainerStatuses[0].RestartCount = 2
+		}},
+		{"an image that is not there", func(s *snapshot.Snapshot) {
+			starting(pod(s, "hello-leader"), "ImagePullBackOff", `Back-off pulling image "busybox:1.35.0"`)
+		}},
+		{"one pod gone", func(s *snapshot.Snapshot) { dropPods(s, "hello-worker-0-1") }},
+		{"a pod that a quota on pods does not let be", func(s *snapshot.Snapshot) {
+			dropPods(s, "hello-worker-0-1")
+			s.Events = append(s.Events, snapshot.Event{At: 1, Type: "Warning", Reason: "FailedCreate", Object: "Job/hello-worker-0",
+				UID: job(s, "hello-worker-0").UID, Message: `Error creating: pods "hello-worker-0-1-xxvq8" is forbidden: exceeded quota: pods`})
+		}},
+		{"a Job that the API server does not take", func(s *snapshot.Snapshot) {
+			dropPods(s, "hello-worker")
+			s.Events = append(s.Events, snapshot.Event{At: 1, Type: "Warning", Reason: "JobCreationFailed", Object: "JobSet/hello",
+				UID: jobSet(s, "hello").UID, Message: `job "hello-worker-0" creation failed with error: jobs.batch "hello-worker-0" is forbidden: exceeded quota: jobs`})
+		}},
+		{"suspended by hand", func(s *snapshot.Snapshot) {
+			jobSet(s, "hello").Spec.Suspend = ptr.To(true)
+			dropPods(s, "hello-")
+		}},
+		{"no hello.yaml", func(s *snapshot.Snapshot) { delete(s.Files, "hello.yaml") }},
+		{"hello.yaml says three workers", func(s *snapshot.Snapshot) { replace(s, "hello.yaml", "completions: 2", "completions: 3") }},
+		{"hello.yaml is another JobSet", func(s *snapshot.Snapshot) { replace(s, "hello.yaml", "name: hello", "name: hallo") }},
+		{"hello.yaml is for another namespace", func(s *snapshot.Snapshot) { replace(s, "hello.yaml", "namespace: ml", "namespace: default") }},
+		{"hello.yaml is not YAML", func(s *snapshot.Snapshot) { s.Files["hello.yaml"] = "kind: JobSet\n\tmetadata: {" }},
+	},
+	Right: []variation{
+		{"another image, command and container name", func(s *snapshot.Snapshot) {
+			otherWords(s, "hello")
+			otherWordsInFile(s, "hello.yaml")
+		}},
+		{"the worker before the leader", func(s *snapshot.Snapshot) {
+			workerFirst(s, "hello")
+			workerFirstInFile(s, "hello.yaml")
+		}},
+		{"requests for cpu and memory", func(s *snapshot.Snapshot) { requests(s, "hello") }},
+		{"hello.yaml with CRLF, trailing blanks and no final newline", func(s *snapshot.Snapshot) { asOnWindows(s, "hello.yaml") }},
+		{"hello.yaml without the namespace, after another document", func(s *snapshot.Snapshot) {
+			replace(s, "hello.yaml", "  namespace: ml\n", "")
+			s.Files["hello.yaml"] = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: own}\n---\n" + s.Files["hello.yaml"]
+		}},
+		{"a JobSet of the learner's own beside it", func(s *snapshot.Snapshot) {
+			own := jobSet(s, "hello").DeepCopy()
+			own.Name, own.UID = "hello-again", "uid-of-hello-again"
+			s.JobSets = append(s.JobSets, *own)
+		}},
+		{"a pod of an older try still Terminating", func(s *snapshot.Snapshot) {
+			beside(s, pod(s, "hello-leader"), "hello-leader-0-0-older", true)
+		}},
+	},
+})
+
+// helloWorkers makes hello's worker Job one of n pods, in the cluster and the file.
+func helloWorkers(s *snapshot.Snapshot, n int32) {
+	workers(s, "hello", n)
+	replace(s, "hello.yaml", "parallelism: 2", fmt.Sprintf("parallelism: %d", n))
+	replace(s, "hello.yaml", "completions: 2", fmt.Sprintf("completions: %d", n))
+}
