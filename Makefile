@@ -9,7 +9,7 @@
 #   make down     remove the lab and everything that was made for it
 #   make doctor   what this machine can and cannot do, and how to fix that
 #
-#   make list     the steps, and what the check of each refuses and accepts
+#   make list     the steps, what each asks for, and the mistakes that a run makes in it
 #   make faults   make a lab, break it in every known way, require the right failure
 #   make update   renew the recordings and golden files on the lab that stands
 #   make images   pull or build what is not cached, and list what a lab is made of
