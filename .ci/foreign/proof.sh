@@ -49,7 +49,8 @@ prove() {
 	echo 'a learner wrote this' >"$work/learner/dns.txt"
 	everything >"$work/learners"
 	walk 1
-	told "ml holds JobSets that this suite did not make, and the walk does not walk over them: mine"
+	told "ml holds JobSets that this suite did not make, and"
+	told ": mine"
 	told "it does not write over them: $work/learner/dns.txt"
 	everything | diff "$work/learners" -
 	say "unless it is told --fresh"

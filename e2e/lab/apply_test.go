@@ -43,7 +43,7 @@ func TestAnInterruptDoesNotCutAnApplyOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	me := &Learner{world: world, folder: "steps"}
+	me := &Learner{cluster: world, folder: "steps"}
 	if err := me.apply(ctx, "hello.yaml", content); err != nil || !applied {
 		t.Errorf("the interrupted apply came to %v, applied: %v", err, applied)
 	}

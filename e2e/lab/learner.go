@@ -13,6 +13,7 @@ import (
 
 	"gsb.test/jobset-e2e/e2e/internal/blockers"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/interrupts"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/text"
@@ -20,23 +21,25 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// A Learner does what the lab text tells a learner to do. Each deed fails the
-// running spec itself, with the story of what was there.
+// A Learner does what the lab text tells a learner to do. Each method is one thing
+// that a learner does: it shows in the report of the spec (Ginkgo's By), and fails the
+// spec itself if it cannot be done.
 type Learner struct {
-	world *cluster.Cluster
-	// story is what a failure's story begins with: which step or mistake this
-	// is, and what it is about.
+	cluster *cluster.Cluster
+	// failureReport begins the report of a failure: which step or mistake this is,
+	// and what it is about.
 	failureReport func(failure report.Failure, snapshot *snapshot.Snapshot) report.FailureReport
 	folder        string // the fixtures that its manifests are in
-	// evidence is where the rest of a failure's story lies.
+	// evidence is the folder where the rest of a failure's report lies.
 	evidence string
 }
 
 // Save writes a manifest of the fixtures into the work directory.
 func (me *Learner) Save(manifest string) {
 	ginkgo.GinkgoHelper()
+	ginkgo.By("save " + manifest)
 	content := me.manifest(manifest)
-	if err := ownership.WriteFile(me.world, manifest, content); err != nil {
+	if err := ownership.WriteFile(me.cluster, manifest, content); err != nil {
 		me.fail(report.NotDone, outcome{mismatches: []*matchers.Mismatch{report.Because(report.WorkDirUnwritable, err.Error())}})
 	}
 }
@@ -44,13 +47,14 @@ func (me *Learner) Save(manifest string) {
 // Apply applies a manifest of the fixtures, as kubectl apply -f does.
 func (me *Learner) Apply(ctx context.Context, manifest string) {
 	ginkgo.GinkgoHelper()
+	ginkgo.By("kubectl apply -f " + manifest)
 	err := me.apply(ctx, manifest, me.manifest(manifest))
 	switch {
 	case err == nil:
 	case cluster.LostOnTheWay(err):
-		me.failWith(report.NotDone, report.Because(report.ApplyFailed, fmt.Sprintf("kubectl apply -f %s did not reach its end: %v", manifest, err)), readOnce(ctx, me.world))
+		me.failWith(report.NotDone, report.Because(report.ApplyFailed, fmt.Sprintf("kubectl apply -f %s did not reach its end: %v", manifest, err)), readOnce(ctx, me.cluster))
 	default:
-		me.failWith(report.NotDone, report.Because(report.ApplyRefused, fmt.Sprintf("kubectl apply -f %s was refused by the cluster: %v", manifest, err)), readOnce(ctx, me.world))
+		me.failWith(report.NotDone, report.Because(report.ApplyRefused, fmt.Sprintf("kubectl apply -f %s was refused by the cluster: %v", manifest, err)), readOnce(ctx, me.cluster))
 	}
 }
 
@@ -61,19 +65,20 @@ func (me *Learner) apply(ctx context.Context, name string, content []byte) error
 	if err := yaml.Unmarshal(content, &object.Object); err != nil {
 		me.failWith(report.NotDone, report.Because(report.FixtureUnreadable, fmt.Sprintf("the fixture %s is not YAML: %v", name, err)), outcome{})
 	}
-	return me.world.Persist(ctx, func(within context.Context) error {
+	return me.cluster.Persist(ctx, func(within context.Context) error {
 		// An interrupt does not cut a request off: the API server might make the JobSet
 		// all the same, after the cleanup has looked what there is.
 		uncut, cancel := cluster.Brief(context.WithoutCancel(within))
 		defer cancel()
-		return ownership.ApplyMarked(uncut, me.world, object.DeepCopy())
+		return ownership.ApplyMarked(uncut, me.cluster, object.DeepCopy())
 	})
 }
 
 // WaitUntil waits until every matcher holds of the JobSet.
 func (me *Learner) WaitUntil(ctx context.Context, jobSet string, ms ...matchers.Matcher[snapshot.JobSet]) {
 	ginkgo.GinkgoHelper()
-	end := poll(ctx, me.world, []string{jobSet}, func(s *snapshot.Snapshot) []*matchers.Mismatch {
+	ginkgo.By("wait for JobSet " + jobSet)
+	end := poll(ctx, me.cluster, []string{jobSet}, func(s *snapshot.Snapshot) []*matchers.Mismatch {
 		c := &matchers.Check{}
 		for _, matcher := range ms {
 			matchers.Expect(c, s.JobSet(jobSet), matcher)
@@ -91,6 +96,7 @@ func (me *Learner) WaitUntil(ctx context.Context, jobSet string, ms ...matchers.
 // same pod, so it must be one that may run twice.
 func (me *Learner) Exec(ctx context.Context, jobSet, role string, index int, command ...string) string {
 	ginkgo.GinkgoHelper()
+	ginkgo.By(fmt.Sprintf("kubectl exec into %s-%s, completion index %d: %s", jobSet, role, index, strings.Join(command, " ")))
 	out, end := me.exec(ctx, jobSet, role, index, command)
 	if !end.met {
 		me.fail(report.NotDone, end)
@@ -103,8 +109,9 @@ func (me *Learner) Exec(ctx context.Context, jobSet, role string, index int, com
 // exits 1 where one of two questions has no answer.
 func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stands func(*snapshot.Snapshot) matchers.Matcher[snapshot.File], command ...string) string {
 	ginkgo.GinkgoHelper()
+	ginkgo.By(fmt.Sprintf("kubectl exec into %s-%s, completion index %d, until it answers: %s", jobSet, role, index, strings.Join(command, " ")))
 	var out string
-	end := poll(ctx, me.world, []string{jobSet}, func(s *snapshot.Snapshot) []*matchers.Mismatch {
+	end := poll(ctx, me.cluster, []string{jobSet}, func(s *snapshot.Snapshot) []*matchers.Mismatch {
 		pod := s.JobSet(jobSet).PodAt(role, index)
 		if r := matchers.MissingPod(pod); r != nil {
 			return []*matchers.Mismatch{r}
@@ -112,7 +119,7 @@ func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stan
 		within, cancel := cluster.Brief(ctx)
 		defer cancel()
 		var err error
-		out, err = me.world.Exec(within, pod.Live, command...)
+		out, err = me.cluster.Exec(within, pod.Live, command...)
 		if blockers.Unanswered(out, err) {
 			s.Unanswered = fmt.Sprintf("no DNS server answers pod %s: what it asks, or the answer, is dropped on the way, "+
 				"or kube-dns has no ready endpoint", pod.Live.Name)
@@ -131,7 +138,7 @@ func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stan
 }
 
 func (me *Learner) exec(ctx context.Context, jobSet, role string, index int, command []string) (string, outcome) {
-	end := see(ctx, me.world)
+	end := see(ctx, me.cluster)
 	if end.last == nil {
 		return "", end
 	}
@@ -141,8 +148,8 @@ func (me *Learner) exec(ctx context.Context, jobSet, role string, index int, com
 		return "", end
 	}
 	var out string
-	err := me.world.Persist(ctx, func(within context.Context) (err error) {
-		out, err = me.world.Exec(within, pod.Live, command...)
+	err := me.cluster.Persist(ctx, func(within context.Context) (err error) {
+		out, err = me.cluster.Exec(within, pod.Live, command...)
 		return err
 	})
 	if err != nil {
@@ -156,7 +163,8 @@ func (me *Learner) exec(ctx context.Context, jobSet, role string, index int, com
 // Look reads the lab as kubectl get does.
 func (me *Learner) Look(ctx context.Context) *snapshot.Snapshot {
 	ginkgo.GinkgoHelper()
-	end := see(ctx, me.world)
+	ginkgo.By("kubectl get")
+	end := see(ctx, me.cluster)
 	if end.last == nil {
 		me.fail(report.NotDone, end)
 	}
@@ -172,9 +180,10 @@ func (me *Learner) Restarts(ctx context.Context, jobSet string) int {
 // Write writes a file into the work directory.
 func (me *Learner) Write(name, format string, values ...any) {
 	ginkgo.GinkgoHelper()
+	ginkgo.By("write " + name)
 	var content bytes.Buffer
 	fmt.Fprintf(&content, format, values...)
-	if err := ownership.WriteFile(me.world, name, content.Bytes()); err != nil {
+	if err := ownership.WriteFile(me.cluster, name, content.Bytes()); err != nil {
 		me.fail(report.NotDone, outcome{mismatches: []*matchers.Mismatch{report.Because(report.WorkDirUnwritable, err.Error())}})
 	}
 }
@@ -196,7 +205,7 @@ func (me *Learner) manifest(name string) []byte {
 
 func (me *Learner) fixture(path string) []byte {
 	ginkgo.GinkgoHelper()
-	content, err := me.world.Fixture(path)
+	content, err := me.cluster.Fixture(path)
 	if err != nil {
 		me.fail(report.NotDone, outcome{mismatches: []*matchers.Mismatch{report.Because(report.WorkDirUnwritable, err.Error())}})
 	}
@@ -214,30 +223,9 @@ func (me *Learner) failWith(stage string, why *matchers.Mismatch, end outcome) {
 func (me *Learner) fail(stage string, end outcome) {
 	ginkgo.GinkgoHelper()
 	failure := newFailure(stage, end)
-	AbortIfInterrupted(me.world, strings.TrimSuffix("while waiting: "+text.FirstLine(failure.EN), ".")+".")
+	interrupts.AbortIfInterrupted(me.cluster, strings.TrimSuffix("while waiting: "+text.FirstLine(failure.EN), ".")+".")
 	failure.Report()
 	story := me.failureReport(failure, end.last)
 	story.Evidence = me.evidence
 	ginkgo.Fail(story.String())
-}
-
-// glance takes one snapshot for an outcome that is not (yet) a success.
-func readOnce(ctx context.Context, w *cluster.Cluster) outcome {
-	snapshot, err := w.Look(ctx)
-	if err != nil {
-		return outcome{mismatches: []*matchers.Mismatch{report.Because(report.LabUnreadable, "The lab could not be looked at: "+err.Error())}}
-	}
-	return outcome{last: snapshot}
-}
-
-// see is glance for a deed that cannot go on without it.
-func see(ctx context.Context, w *cluster.Cluster) (end outcome) {
-	err := w.Persist(ctx, func(ctx context.Context) (err error) {
-		end.last, err = w.Look(ctx)
-		return err
-	})
-	if err != nil {
-		end = outcome{mismatches: []*matchers.Mismatch{report.Because(report.LabUnreadable, "The lab could not be looked at: "+err.Error())}}
-	}
-	return end
 }

@@ -62,10 +62,11 @@ func (m Mistake) failureReport(failure report.Failure, snapshot *snapshot.Snapsh
 // kind of a refusal does not.
 func (me *Learner) ApplyRefused(ctx context.Context, fixture string, wanted metav1.StatusReason) {
 	ginkgo.GinkgoHelper()
+	ginkgo.By("kubectl apply -f " + fixture + ", which must be refused")
 	err := me.apply(ctx, fixture, me.fixture(fixture))
 	if r := refusedAs(err, wanted); r != nil {
 		r.EN = fmt.Sprintf("kubectl apply -f %s: %s", fixture, r.EN)
-		me.failWith(report.NotDone, r, readOnce(ctx, me.world))
+		me.failWith(report.NotDone, r, readOnce(ctx, me.cluster))
 	}
 }
 

@@ -126,3 +126,24 @@ func (h *poller) FailureMessage(any) string { return fmt.Sprint(h.end.mismatches
 func (h *poller) NegatedFailureMessage(any) string {
 	return "this was expected not to hold, and it holds"
 }
+
+// glance takes one snapshot for an outcome that is not (yet) a success.
+func readOnce(ctx context.Context, w *cluster.Cluster) outcome {
+	snapshot, err := w.Look(ctx)
+	if err != nil {
+		return outcome{mismatches: []*matchers.Mismatch{report.Because(report.LabUnreadable, "The lab could not be looked at: "+err.Error())}}
+	}
+	return outcome{last: snapshot}
+}
+
+// see is glance for a deed that cannot go on without it.
+func see(ctx context.Context, w *cluster.Cluster) (end outcome) {
+	err := w.Persist(ctx, func(ctx context.Context) (err error) {
+		end.last, err = w.Look(ctx)
+		return err
+	})
+	if err != nil {
+		end = outcome{mismatches: []*matchers.Mismatch{report.Because(report.LabUnreadable, "The lab could not be looked at: "+err.Error())}}
+	}
+	return end
+}

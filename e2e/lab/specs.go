@@ -8,6 +8,8 @@ import (
 	"github.com/onsi/ginkgo/v2"
 
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/evidence"
+	"gsb.test/jobset-e2e/e2e/internal/interrupts"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/matchers"
@@ -15,81 +17,110 @@ import (
 )
 
 // Define makes the specs of a plan: the mistakes first (their GPUs are free
-// before train takes all that the queue has), then the steps in order. world is
-// asked for when a spec runs, once the suite has connected.
-func (p Plan) Define(world func() *cluster.Cluster) {
+// before train takes all that the queue has), then the steps in order. connected
+// returns the cluster once the suite has connected; it is called when a spec runs.
+func (p Plan) Define(connected func() *cluster.Cluster) {
 	// One container, one namespace, in order. A step that fails is no reason not
 	// to judge one that does not need it: the steps share the queue and nothing
 	// else, and a lab author wants to see all that is broken at once.
 	ginkgo.Describe("The lab", ginkgo.Serial, ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
 		if p.Whole {
 			for _, mistake := range p.Mistakes {
-				mistake.define(world)
+				mistake.define(connected)
 			}
 		}
-		failed := map[int]bool{}
+		so := &progress{course: p.Course, connected: connected, done: map[int]bool{}, failed: map[int]bool{}}
 		for _, step := range p.Steps {
 			switch {
 			case holds(p.Asked, step.Number):
-				step.define(world, failed)
+				so.define(step)
 			case holds(p.First, step.Number):
-				step.defineFirst(world, failed, p.Asked)
+				so.defineFirst(step, p.Asked)
 			}
 		}
 	})
 }
 
+// progress is how far a run has come, and on which cluster.
+type progress struct {
+	course       Course
+	connected    func() *cluster.Cluster
+	done, failed map[int]bool
+}
+
 // define makes the three specs of a step.
-func (s Step) define(world func() *cluster.Cluster, failed map[int]bool) {
-	s.container(world, failed, func(me func() *Learner) {
-		it("is not passed by doing nothing", world, func(ctx context.Context) {
+func (p *progress) define(s Step) {
+	p.container(s, func(me func() *Learner) {
+		it("is not passed by doing nothing", p.connected, func(ctx context.Context) {
 			snapshot := me().Look(ctx)
 			if len(s.Judge(snapshot).Mismatches) == 0 {
 				me().failWith("is passed before anything was done", report.Because(report.PassedTooEarly, "its check checks nothing, or the namespace was not empty."), outcome{last: snapshot})
 			}
 		})
-		it("can be done as the text says", world, func(ctx context.Context) { s.Solve(ctx, me()) })
-		it("is passed", world, func(ctx context.Context) { me().passes(ctx, s.JobSets, mismatchesOf(s.Judge), s.Lasting) })
+		it("can be done as the text says", p.connected, func(ctx context.Context) { s.Solve(ctx, me()) })
+		it("is passed", p.connected, func(ctx context.Context) {
+			me().passes(ctx, s.JobSets, mismatchesOf(s.Judge), s.Lasting)
+			p.done[s.Number] = true
+		})
 	})
 }
 
 // defineFirst makes the one spec of a step that is only done because an asked
 // one needs it.
-func (s Step) defineFirst(world func() *cluster.Cluster, failed map[int]bool, asked []Step) {
-	s.container(world, failed, func(me func() *Learner) {
-		it(fmt.Sprintf("is done first, because step %d needs it", asked[0].Number), world, func(ctx context.Context) {
-			s.Solve(ctx, me())
-			me().passes(ctx, s.JobSets, mismatchesOf(s.Judge), false)
-		})
+func (p *progress) defineFirst(s Step, asked []Step) {
+	p.container(s, func(func() *Learner) {
+		it(fmt.Sprintf("is done first, because step %d needs it", asked[0].Number), p.connected, func(ctx context.Context) { p.do(ctx, s) })
 	})
+}
+
+// do does a step that is not asked for, once.
+func (p *progress) do(ctx context.Context, s Step) {
+	if p.done[s.Number] {
+		return
+	}
+	ginkgo.By(fmt.Sprintf("do step %d %s", s.Number, s.Name))
+	me := p.learner(s)
+	s.Solve(ctx, me)
+	me.passes(ctx, s.JobSets, mismatchesOf(s.Judge), false)
+	p.done[s.Number] = true
 }
 
 // container holds the specs of one step, runs none of them once one has failed
 // or a step that this one needs has, and gathers the evidence of a failure.
-func (s Step) container(world func() *cluster.Cluster, failed map[int]bool, specs func(me func() *Learner)) {
+func (p *progress) container(s Step, specs func(me func() *Learner)) {
 	ginkgo.Context(fmt.Sprintf("step %d %s: %s", s.Number, s.Name, s.Title), ginkgo.Label(fmt.Sprintf("%s%d", report.StepLabel, s.Number)), func() {
-		ginkgo.BeforeEach(func() {
+		ginkgo.BeforeEach(func(spec ginkgo.SpecContext) {
 			for _, number := range append([]int{s.Number}, s.Needs...) {
-				if failed[number] {
+				if p.failed[number] {
 					// A step that could not be tried fails those that need it in turn.
-					failed[s.Number] = true
+					p.failed[s.Number] = true
 					ginkgo.Skip(fmt.Sprintf("step %d failed", number))
+				}
+			}
+			// Ginkgo's label filter knows nothing of what a step needs.
+			ctx, done := p.connected().WithInterrupt(spec)
+			defer done()
+			for _, needed := range p.course.Steps {
+				if p.course.needed(s, needed.Number) {
+					p.do(ctx, needed)
 				}
 			}
 		})
 		ginkgo.AfterEach(func(ctx ginkgo.SpecContext) {
-			if ginkgo.CurrentSpecReport().Failed() && !world().Interrupted() {
-				failed[s.Number] = true
-				heeding, heeded := world().WithInterrupt(ctx)
-				defer heeded()
-				Gather(heeding, world(), s.folder(), ginkgo.CurrentSpecReport().Failure.Message)
+			if ginkgo.CurrentSpecReport().Failed() && !p.connected().Interrupted() {
+				p.failed[s.Number] = true
+				gathering, done := p.connected().WithInterrupt(ctx)
+				defer done()
+				evidence.Gather(gathering, p.connected(), s.folder(), ginkgo.CurrentSpecReport().Failure.Message)
 			}
 		})
-		specs(func() *Learner {
-			return &Learner{world: world(), failureReport: s.FailureReport, folder: "steps",
-				evidence: filepath.Join(world().Settings.EvidenceDir(), s.folder())}
-		})
+		specs(func() *Learner { return p.learner(s) })
 	})
+}
+
+func (p *progress) learner(s Step) *Learner {
+	return &Learner{cluster: p.connected(), failureReport: s.FailureReport, folder: "steps",
+		evidence: filepath.Join(p.connected().Settings.EvidenceDir(), s.folder())}
 }
 
 func (s Step) folder() string { return fmt.Sprintf("step%d-%s", s.Number, s.Name) }
@@ -99,16 +130,16 @@ func (s Step) folder() string { return fmt.Sprintf("step%d-%s", s.Number, s.Name
 // has come to a dead end. The snapshot that it passed on is kept, as a recording.
 func (me *Learner) passes(ctx context.Context, jobSets []string, judge condition, lasting bool) {
 	ginkgo.GinkgoHelper()
-	end := poll(ctx, me.world, jobSets, judge)
+	end := poll(ctx, me.cluster, jobSets, judge)
 	if end.met && lasting {
-		end = staysMet(ctx, me.world, judge)
+		end = staysMet(ctx, me.cluster, judge)
 	}
 	if !end.met {
 		me.fail(report.NotPassed, end)
 	}
 	recording, err := end.last.Recording()
 	if err == nil {
-		err = report.SaveSnapshot(me.world.Settings, filepath.Base(me.evidence), recording)
+		err = report.SaveSnapshot(me.cluster.Settings, filepath.Base(me.evidence), recording)
 	}
 	if err != nil {
 		ginkgo.Fail(err.Error())
@@ -125,23 +156,23 @@ func mismatchesOf(judge func(*snapshot.Snapshot) *matchers.Check) condition {
 }
 
 // define makes the one spec of a mistake.
-func (m Mistake) define(world func() *cluster.Cluster) {
+func (m Mistake) define(connected func() *cluster.Cluster) {
 	folder := m.folder()
-	it("mistake "+m.Name+": "+m.Symptom, world, func(ctx context.Context) {
-		me := &Learner{world: world(), failureReport: m.failureReport, folder: "mistakes",
-			evidence: filepath.Join(world().Settings.EvidenceDir(), folder)}
+	it("mistake "+m.Name+": "+m.Symptom, connected, func(ctx context.Context) {
+		me := &Learner{cluster: connected(), failureReport: m.failureReport, folder: "mistakes",
+			evidence: filepath.Join(connected().Settings.EvidenceDir(), folder)}
 		ginkgo.DeferCleanup(func(ctx ginkgo.SpecContext) {
-			if ginkgo.CurrentSpecReport().Failed() && !world().Interrupted() {
-				heeding, heeded := world().WithInterrupt(ctx)
+			if ginkgo.CurrentSpecReport().Failed() && !connected().Interrupted() {
+				heeding, heeded := connected().WithInterrupt(ctx)
 				defer heeded()
-				Gather(heeding, world(), folder, ginkgo.CurrentSpecReport().Failure.Message)
+				evidence.Gather(heeding, connected(), folder, ginkgo.CurrentSpecReport().Failure.Message)
 			}
-			ending, ended := Ending(world(), ctx)
+			ending, ended := interrupts.CleanupContext(connected(), ctx)
 			defer ended()
-			err := ownership.RemoveApplied(ending, world(), m.JobSet)
-			if err == nil && !world().Interrupted() {
+			err := ownership.RemoveApplied(ending, connected(), m.JobSet)
+			if err == nil && !connected().Interrupted() {
 				// The next mistake, or the step itself, makes a JobSet of the same name.
-				err = world().ResetHistory()
+				err = connected().ResetHistory()
 			}
 			if err != nil {
 				ginkgo.Fail(err.Error())
@@ -161,10 +192,10 @@ func (m Mistake) define(world func() *cluster.Cluster) {
 }
 
 // it makes a spec that ends when the run is interrupted.
-func it(text string, world func() *cluster.Cluster, body func(ctx context.Context), decorators ...any) {
+func it(text string, connected func() *cluster.Cluster, body func(ctx context.Context), decorators ...any) {
 	ginkgo.It(text, append(decorators, func(spec ginkgo.SpecContext) {
-		AbortIfInterrupted(world(), "before this was begun.")
-		ctx, cancel := world().WithInterrupt(spec)
+		interrupts.AbortIfInterrupted(connected(), "before this was begun.")
+		ctx, cancel := connected().WithInterrupt(spec)
 		defer cancel()
 		body(ctx)
 	})...)

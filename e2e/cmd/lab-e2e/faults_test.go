@@ -24,6 +24,7 @@ func asked(t *testing.T, exit int, environment []string, args ...string) (said s
 }
 
 func TestFaultsAreNamedByArgumentsOrByLAB_FAULT(t *testing.T) {
+	t.Parallel()
 	listed := asked(t, report.ExitPassed, []string{"LAB_FAULT= quota-2  dns-denied "}, "--list")
 	if lines := strings.Split(strings.TrimSpace(listed), "\n"); len(lines) != 2 || !strings.Contains(lines[0], "quota-2") || !strings.Contains(lines[1], "dns-denied") {
 		t.Errorf("it lists:\n%s", listed)

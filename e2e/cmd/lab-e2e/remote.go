@@ -9,7 +9,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/settings"
-	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/e2e/internal/suite"
 	"gsb.test/jobset-e2e/e2e/steps"
 )
 
@@ -29,7 +29,7 @@ func cleanupCommand() *cobra.Command {
 		cluster.SetWaits()
 		settings := settings.DefaultPaths(given.getenv, root)
 		settings.Files, settings.JobSets = steps.Course.Files(), steps.Course.JobSets()
-		return plainError(lab.Cleanup(command.Context(), settings))
+		return plainError(suite.Cleanup(command.Context(), settings))
 	}
 	return command
 }

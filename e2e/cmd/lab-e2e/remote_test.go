@@ -4,16 +4,19 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// A run was killed, and the cluster does not answer any more: of the files in the
-// work directory those go that it wrote, and nobody changed.
+// A run was killed, and the cluster lets nobody in any more (one that does not answer
+// is waited for, for a minute): of the files in the work directory those go that it
+// wrote, and nobody changed.
 func TestJudgeProgramCleansUpAfterARunThatWasKilled(t *testing.T) {
-	cleanup := prepared(t, kubeconfigTo(t, "http://127.0.0.1:1"), "cleanup")
+	t.Parallel()
+	cleanup := prepared(t, server(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }), "cleanup")
 	work := filepath.Join(cleanup.Dir, "work")
 	if err := os.Mkdir(work, 0o755); err != nil {
 		t.Fatal(err)
@@ -34,7 +37,7 @@ func TestJudgeProgramCleansUpAfterARunThatWasKilled(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cleanup.settings.Reports, "written.json"), content, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := cleanup.Run(); err == nil || !strings.Contains(cleanup.told.String(), "connection refused") {
+	if err := cleanup.Run(); err == nil || !strings.Contains(cleanup.told.String(), "listing the JobSets of namespace ml: ") {
 		t.Errorf("it does not say that the JobSets may be there: %v\n%s", err, cleanup.told)
 	}
 	left, err := filepath.Glob(filepath.Join(work, "*"))
@@ -44,6 +47,7 @@ func TestJudgeProgramCleansUpAfterARunThatWasKilled(t *testing.T) {
 }
 
 func TestJudgeProgramReceivesReports(t *testing.T) {
+	t.Parallel()
 	receive := prepared(t, "", "receive")
 	receive.Stdin = strings.NewReader("no archive at all, as a machine sends that says hello first")
 	if err := receive.Run(); err == nil || !strings.Contains(receive.told.String(), "are not taken") {

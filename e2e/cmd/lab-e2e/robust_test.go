@@ -17,30 +17,34 @@ import (
 // A wish to end that comes while the program is still reading what it is asked for
 // ends it as what it is, at whatever moment: no failure, and no trace of goroutines.
 func TestJudgeProgramIsInterruptedAtOnce(t *testing.T) {
-	kubeconfig, _ := hanging(t)
+	t.Parallel()
 	for moment := time.Duration(0); moment < 300*time.Millisecond; moment += 15 * time.Millisecond {
-		run := start(t, kubeconfig, "run")
-		<-time.After(moment)
-		if err := run.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		_ = run.Wait() // the status is looked at below
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("TERM after %s: it ended after another %s", moment, took)
-		}
-		if strings.Contains(run.told.String(), "goroutine ") || strings.Contains(run.told.String(), "Interrupted by User") {
-			t.Errorf("TERM after %s: it said:\n%s", moment, run.told)
-		}
-		status := run.ProcessState.Sys().(syscall.WaitStatus)
-		verdict, err := report.ReadVerdict(run.settings)
-		switch {
-		case status.Signaled() && status.Signal() == syscall.SIGTERM: // before the first line of it ran
-		case err != nil || verdict.Verdict == "passed" || !strings.Contains(verdict.Reason, "interrupted"):
-			t.Errorf("TERM after %s: exit status %d, %+v, %v", moment, status.ExitStatus(), verdict, err)
-		case verdict.Verdict == "not run" && status.ExitStatus() != report.ExitNotRun, verdict.Verdict == "failed" && status.ExitStatus() != report.ExitFailed:
-			t.Errorf("TERM after %s: exit status %d, verdict %s", moment, status.ExitStatus(), verdict.Verdict)
-		}
+		t.Run(moment.String(), func(t *testing.T) {
+			t.Parallel()
+			kubeconfig, _ := hanging(t)
+			run := start(t, kubeconfig, "run")
+			<-time.After(moment)
+			if err := run.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			_ = run.Wait() // the status is looked at below
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("TERM after %s: it ended after another %s", moment, took)
+			}
+			if strings.Contains(run.told.String(), "goroutine ") {
+				t.Errorf("TERM after %s: it said:\n%s", moment, run.told)
+			}
+			status := run.ProcessState.Sys().(syscall.WaitStatus)
+			verdict, err := report.ReadVerdict(run.settings)
+			switch {
+			case status.Signaled() && status.Signal() == syscall.SIGTERM: // before the first line of it ran
+			case err != nil || verdict.Verdict == "passed" || !strings.Contains(verdict.Reason, "interrupted"):
+				t.Errorf("TERM after %s: exit status %d, %+v, %v", moment, status.ExitStatus(), verdict, err)
+			case verdict.Verdict == "not run" && status.ExitStatus() != report.ExitNotRun, verdict.Verdict == "failed" && status.ExitStatus() != report.ExitFailed:
+				t.Errorf("TERM after %s: exit status %d, verdict %s", moment, status.ExitStatus(), verdict.Verdict)
+			}
+		})
 	}
 }
 
@@ -74,9 +78,8 @@ func TestJudgeProgramOnAnAPIServerThatStalls(t *testing.T) {
 		t.Errorf("Ctrl-C took %s", took)
 	}
 	began = time.Now()
-	run := start(t, server(t, onlyVersion(asked)), "run")
+	run, check := start(t, server(t, onlyVersion(asked)), "run"), start(t, server(t, onlyVersion(asked)), "check")
 	run.ends(t, report.ExitNotRun, "not run", "answers /version, but asked which kinds it serves")
-	check := start(t, server(t, onlyVersion(asked)), "check")
 	if err := check.Wait(); err == nil || check.ProcessState.ExitCode() != report.ExitNotRun || !strings.Contains(check.told.String(), "answers /version, but") {
 		t.Errorf("check: %v, it said:\n%s", err, check.told)
 	}
@@ -87,6 +90,7 @@ func TestJudgeProgramOnAnAPIServerThatStalls(t *testing.T) {
 
 // What could not be printed was not said: who asked must hear of it by the status.
 func TestJudgeACheckThatNobodyCanRead(t *testing.T) {
+	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skipf("there is no full disk to be had here: %v", err)
@@ -139,6 +143,7 @@ func TestJudgeReportsMustBeWhole(t *testing.T) {
 
 // On a disk that is full, a run says which report could not be written, and fails.
 func TestJudgeProgramOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	reports := t.TempDir()
 	if err := syscall.Mount("tmpfs", reports, "tmpfs", 0, "size=64k"); err != nil {
 		t.Skipf("mounting a small disk takes root: %v", err)

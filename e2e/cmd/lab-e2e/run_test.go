@@ -31,6 +31,7 @@ type started struct {
 
 // Under nohup a run goes on when its terminal goes away, and can still be interrupted.
 func TestJudgeProgramHonoursNohup(t *testing.T) {
+	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	run := prepared(t, kubeconfig, "run")
 	run.Path, run.Args = "/bin/bash", append([]string{"bash", "-c", `trap '' HUP; exec "$0" "$@"`}, run.Args...)
@@ -132,6 +133,7 @@ func bare(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestJudgeProgramRefusesToRun(t *testing.T) {
+	t.Parallel()
 	for name, of := range map[string]struct {
 		kubeconfig, reason string
 		args               []string
@@ -146,6 +148,7 @@ func TestJudgeProgramRefusesToRun(t *testing.T) {
 		"strict makes no difference": {"", "LAB_KUBECONFIG does not say", []string{"run", "--strict"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			start(t, of.kubeconfig, of.args...).ends(t, report.ExitNotRun, "not run", of.reason)
 		})
 	}
@@ -155,6 +158,7 @@ func TestJudgeProgramRefusesToRun(t *testing.T) {
 }
 
 func TestJudgeProgramTellsAWrongWorld(t *testing.T) {
+	t.Parallel()
 	start(t, server(t, bare), "run").ends(t, report.ExitFailed, "failed", "This is not the lab")
 	start(t, kubeconfigTo(t, "http://127.0.0.1:1"), "run", "--strict").ends(t, report.ExitNotRun, "not run", "nothing listens")
 }
@@ -170,6 +174,7 @@ func hanging(t *testing.T) (kubeconfig string, asked <-chan struct{}) {
 }
 
 func TestJudgeProgramIsKilled(t *testing.T) {
+	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	run := start(t, kubeconfig, "run")
 	<-asked
@@ -180,6 +185,7 @@ func TestJudgeProgramIsKilled(t *testing.T) {
 }
 
 func TestJudgeProgramIsInterrupted(t *testing.T) {
+	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	run := start(t, kubeconfig, "run")
 	<-asked
@@ -192,6 +198,7 @@ func TestJudgeProgramIsInterrupted(t *testing.T) {
 // Whoever reads what a walk says may be gone, as when a connection is lost: the
 // walk comes to its end, and to its verdict, all the same.
 func TestJudgeProgramOutlivesItsReader(t *testing.T) {
+	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	reader, writer, err := os.Pipe()
 	if err != nil {

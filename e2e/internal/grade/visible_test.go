@@ -69,7 +69,7 @@ func FuzzWhatLeaves(f *testing.F) {
 		file := snapshot.File{Name: "labels.txt", Text: snapshot.Plain(value), Written: true}
 		for what, out := range map[string]string{
 			"a story": story, "a grading": grading.String(), "the closing": closing.String(), "a wrong world": wrong,
-			"Korean": refusal.Text.KO, "English": refusal.Text.EN, "a quotation": file.Quote(),
+			"Korean": refusal.KO, "English": refusal.EN, "a quotation": file.Quote(),
 		} {
 			if at := strings.IndexFunc(out, func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }); at >= 0 || !utf8.ValidString(out) {
 				t.Errorf("%s of %q holds at %d what is not shown", what, value, at)
@@ -78,7 +78,7 @@ func FuzzWhatLeaves(f *testing.F) {
 				t.Errorf("%s of a long value is %d runes long", what, len([]rune(out)))
 			}
 		}
-		for what, out := range map[string]string{"Korean": refusal.Text.KO, "English": refusal.Text.EN} {
+		for what, out := range map[string]string{"Korean": refusal.KO, "English": refusal.EN} {
 			if strings.Contains(out, "\n") || len([]rune(out)) > text.LongestValue+100 {
 				t.Errorf("%s of %q is %d runes of more than one line", what, value, len([]rune(out)))
 			}

@@ -33,7 +33,7 @@ type FailureReport struct {
 // String tells the story.
 func (s FailureReport) String() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s %s: %s\n", s.Subject, s.Failure.Stage, s.Failure.Mismatch.String())
+	fmt.Fprintf(&out, "%s %s: %s\n", s.Subject, s.Failure.Stage, s.Failure.String())
 	switch {
 	case s.Failure.Blocker != nil:
 		fmt.Fprintf(&out, "\nGiven up after %.1f s: %s.\n", s.Failure.Waited, text.Shown(s.Failure.Blocker.Message, text.LongestCell))

@@ -7,11 +7,12 @@ import (
 
 	"github.com/onsi/ginkgo/v2"
 
+	"gsb.test/jobset-e2e/e2e/internal/evidence"
+	"gsb.test/jobset-e2e/e2e/internal/interrupts"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/preflight"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/text"
-	"gsb.test/jobset-e2e/e2e/lab"
 )
 
 // begin is all that comes before the first step: the environment check, the Lease,
@@ -21,19 +22,19 @@ func (s *Suite) begin(ctx ginkgo.SpecContext) {
 	if s.early.heard() {
 		ginkgo.AbortSuite("The run was interrupted before the cluster was asked anything.")
 	}
-	ginkgo.DeferCleanup(lab.HandleSignals(s.cluster))
+	ginkgo.DeferCleanup(interrupts.HandleSignals(s.cluster))
 	must(report.ClearEvidence(s.cluster))
 	reading, done := s.cluster.WithInterrupt(ctx)
 	defer done()
 	s.facts, s.findings = preflight.AwaitLab(reading, s.cluster, time.Until(s.waitUntil), printWaiting)
-	lab.AbortIfInterrupted(s.cluster, "while the environment was checked, before any step.")
+	interrupts.AbortIfInterrupted(s.cluster, "while the environment was checked, before any step.")
 	if s.facts.Unreachable == nil {
 		s.hold(reading)
 	}
 	s.findings = s.facts.Rejudge(s.findings, s.cluster.Pins)
 	if wrong := preflight.Blocking(s.findings); wrong != "" {
 		if s.facts.Unreachable == nil {
-			lab.GatherPreflight(reading, s.cluster, wrong)
+			evidence.GatherEnvironment(reading, s.cluster, wrong)
 		}
 		ginkgo.Fail(wrong)
 	}
@@ -50,9 +51,9 @@ func (s *Suite) begin(ctx ginkgo.SpecContext) {
 
 // hold takes the lab's Lease for this run.
 func (s *Suite) hold(ctx context.Context) {
-	lost := func(cause error) { lab.Lose(s.cluster, cause) }
+	lost := func(cause error) { interrupts.LoseLab(s.cluster, cause) }
 	release, err := preflight.AwaitHold(ctx, s.cluster, time.Until(s.waitUntil), "lab-e2e run", lost, printWaiting)
-	lab.AbortIfInterrupted(s.cluster, "while it was asked whether another run is on the lab, before any step.")
+	interrupts.AbortIfInterrupted(s.cluster, "while it was asked whether another run is on the lab, before any step.")
 	must(s.facts.Held(err))
 	s.cleanUpAfterwards(release)
 }
@@ -60,7 +61,7 @@ func (s *Suite) hold(ctx context.Context) {
 // cleanUpAfterwards cleans up at the end, within what an interrupt leaves of time.
 func (s *Suite) cleanUpAfterwards(cleanUp func(context.Context) error) {
 	ginkgo.DeferCleanup(func(ctx ginkgo.SpecContext) {
-		ending, done := lab.Ending(s.cluster, ctx)
+		ending, done := interrupts.CleanupContext(s.cluster, ctx)
 		defer done()
 		must(cleanUp(ending))
 	})
@@ -69,7 +70,7 @@ func (s *Suite) cleanUpAfterwards(cleanUp func(context.Context) error) {
 // mustBefore fails the suite before the first step.
 func (s *Suite) mustBefore(err error) {
 	ginkgo.GinkgoHelper()
-	lab.AbortIfInterrupted(s.cluster, "before any step.")
+	interrupts.AbortIfInterrupted(s.cluster, "before any step.")
 	must(err)
 }
 

@@ -1,4 +1,6 @@
-package lab
+// Package interrupts ends a run early, in order: on a signal, or when another run has
+// taken the lab.
+package interrupts
 
 import (
 	"context"
@@ -52,7 +54,7 @@ func HandleSignals(w *cluster.Cluster) (stop func()) {
 }
 
 // Lose ends the run because another one has the lab now.
-func Lose(w *cluster.Cluster, cause error) {
+func LoseLab(w *cluster.Cluster, cause error) {
 	fmt.Fprintf(os.Stderr, "\n%v: ending.\n", cause)
 	w.Interruption.End(cause)
 }
@@ -73,7 +75,7 @@ func AbortIfInterrupted(w *cluster.Cluster, during string) {
 // Ending returns the context in which what a run made is cleaned up. After an
 // interrupt a person waits for the end: where the API server does not answer, nothing
 // is cleaned up that goes through it, and what is left is told.
-func Ending(w *cluster.Cluster, spec context.Context) (context.Context, context.CancelFunc) {
+func CleanupContext(w *cluster.Cluster, spec context.Context) (context.Context, context.CancelFunc) {
 	if !w.Interrupted() {
 		return spec, func() {}
 	}

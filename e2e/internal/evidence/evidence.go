@@ -1,4 +1,5 @@
-package lab
+// Package evidence keeps what explains a failure: objects, events, logs, a timeline.
+package evidence
 
 import (
 	"context"
@@ -23,7 +24,7 @@ import (
 const logLines = 2000
 
 // GatherPreflight leaves behind what explains a wrong world.
-func GatherPreflight(ctx context.Context, w *cluster.Cluster, message string) {
+func GatherEnvironment(ctx context.Context, w *cluster.Cluster, message string) {
 	Gather(ctx, w, report.PreflightFolder, message)
 }
 
