@@ -149,7 +149,7 @@ func TestTheRulesRefuse(t *testing.T) {
 		{"logic in a workflow", "run: .ci/night", "run: .ci/night || true", "not one make target or one script"},
 		{"a pipe", "run: .ci/summary", "run: .ci/summary >> $GITHUB_STEP_SUMMARY", "not one make target or one script"},
 		{"an option of make", "run: make faults", "run: make -k faults", "not one make target or one script"},
-		{"a target that is none", "run: make faults", "run: make walk", "which the Makefile does not"},
+		{"a target that is none", "run: make faults", "run: make fault", "which the Makefile does not"},
 		{"a script that is none", "run: .ci/night", "run: .ci/nights", "which is no script"},
 		{"a folder for a script", "run: .ci/night", "run: .ci/labs", "which is no script"},
 		{"a script of somewhere else", "run: .ci/night", "run: .ci/../night", "not one make target or one script"},
@@ -160,7 +160,7 @@ func TestTheRulesRefuse(t *testing.T) {
 				t.Fatalf("nightly.yml has no %q", c.from)
 			}
 			if wrong := broken([]byte(changed), targets(t)); !strings.Contains(strings.Join(wrong, "\n"), c.told) {
-				t.Errorf("%q does not tell …%s…", wrong, c.told)
+				t.Errorf("%q does not say …%s…", wrong, c.told)
 			}
 		})
 	}
@@ -191,7 +191,7 @@ func TestActionlintRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			if changed == nightly || len(errs) == 0 || !strings.Contains(errs[0].Message, c.told) {
-				t.Errorf("%v does not tell …%s…", errs, c.told)
+				t.Errorf("%v does not say …%s…", errs, c.told)
 			}
 		})
 	}
