@@ -37,7 +37,7 @@ func podQuota(hard, used string) corev1.ResourceQuota {
 		Hard: corev1.ResourceList{"pods": resource.MustParse(hard)}, Used: corev1.ResourceList{"pods": resource.MustParse(used)}}}
 }
 
-func TestPreflightTellsWhatStandsInTheWay(t *testing.T) {
+func TestWhatInterferesIsReported(t *testing.T) {
 	pins := labtest.Pinned(t)
 	for name, wrong := range map[string]struct {
 		change func(s *Facts)
@@ -71,21 +71,21 @@ func TestPreflightTellsWhatStandsInTheWay(t *testing.T) {
 		}, []string{"3 × nvidia.com/gpu allocatable", "3 × nvidia.com/gpu allocatable (1 of 4 are not healthy)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			site := theLab(pins)
-			site.ClusterQueue.Spec.ResourceGroups[0].CoveredResources = []corev1.ResourceName{"nvidia.com/gpu"}
-			wrong.change(site)
-			told := Blocking(Judge(site, pins))
+			facts := theLab(pins)
+			facts.ClusterQueue.Spec.ResourceGroups[0].CoveredResources = []corev1.ResourceName{"nvidia.com/gpu"}
+			wrong.change(facts)
+			reported := Blocking(Judge(facts, pins))
 			for _, words := range wrong.says {
-				if !strings.Contains(told, words) {
-					t.Errorf("%q is not in:\n%s", words, told)
+				if !strings.Contains(reported, words) {
+					t.Errorf("%q is not in:\n%s", words, reported)
 				}
 			}
 		})
 	}
 }
 
-// What is unusual and stops no step is a remark, and the walk goes on.
-func TestPreflightOnlyRemarksOnWhatMayBeHarmless(t *testing.T) {
+// What is unusual and stops no step is a remark, and the run goes on.
+func TestWhatMayBeHarmlessIsANote(t *testing.T) {
 	pins := labtest.Pinned(t)
 	for name, odd := range map[string]struct {
 		change func(s *Facts)
@@ -107,10 +107,10 @@ func TestPreflightOnlyRemarksOnWhatMayBeHarmless(t *testing.T) {
 		}, "no pod in ml can ask: deny"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			site := theLab(pins)
-			site.ClusterQueue.Spec.ResourceGroups[0].CoveredResources = []corev1.ResourceName{"nvidia.com/gpu"}
-			odd.change(site)
-			findings := Judge(site, pins)
+			facts := theLab(pins)
+			facts.ClusterQueue.Spec.ResourceGroups[0].CoveredResources = []corev1.ResourceName{"nvidia.com/gpu"}
+			odd.change(facts)
+			findings := Judge(facts, pins)
 			if wrong := Blocking(findings); wrong != "" {
 				t.Error(wrong)
 			}
