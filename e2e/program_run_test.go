@@ -166,7 +166,7 @@ func TestJudgeProgramRepeats(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v; it said:\n%s", err, repeated.told)
 	}
-	if repeated.ProcessState.ExitCode() != report.ExitFailed || repeats.Failed() != 2 || repeats.Failures[0].By != "preflight" || repeats.Failures[0].Flake {
+	if repeated.ProcessState.ExitCode() != report.ExitFailed || repeats.Failed() != 2 || repeats.Failures[0].By != report.EnvironmentCheck || repeats.Failures[0].Flake {
 		t.Errorf("exit status %d, %+v; it said:\n%s", repeated.ProcessState.ExitCode(), repeats, repeated.told)
 	}
 	if earlier, err := report.ReadVerdict(repeated.settings); err == nil {
