@@ -107,7 +107,7 @@ func TestANoteHasItsCode(t *testing.T) {
 		ImageNotReported:      func(f *Facts) { f.Nodes[0].Status.Images = make([]corev1.ContainerImage, imagesReported) },
 		JobSetVersionMismatch: func(f *Facts) { f.JobSet.Version = "v0.7.1" },
 		KueueVersionMismatch:  func(f *Facts) { f.Kueue.Version = "v0.1.0" },
-		LimitsPresent:         func(f *Facts) { f.Interference.Quotas = []corev1.ResourceQuota{podQuota("3", "2")} },
+		LimitsPresent:         func(f *Facts) { f.Interference.Quotas = []corev1.ResourceQuota{podQuota("2")} },
 		EgressDenied: func(f *Facts) {
 			f.Interference.Policies = []networkingv1.NetworkPolicy{{Spec: networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeEgress}}}}
 		},

@@ -32,9 +32,9 @@ func limitRange(name string, kind corev1.LimitType, resources ...corev1.Resource
 	return corev1.LimitRange{ObjectMeta: labtest.Named(name), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: kind, DefaultRequest: asked}}}}
 }
 
-func podQuota(hard, used string) corev1.ResourceQuota {
+func podQuota(used string) corev1.ResourceQuota {
 	return corev1.ResourceQuota{ObjectMeta: labtest.Named("few"), Status: corev1.ResourceQuotaStatus{
-		Hard: corev1.ResourceList{"pods": resource.MustParse(hard)}, Used: corev1.ResourceList{"pods": resource.MustParse(used)}}}
+		Hard: corev1.ResourceList{"pods": resource.MustParse("3")}, Used: corev1.ResourceList{"pods": resource.MustParse(used)}}}
 }
 
 func TestWhatInterferesIsReported(t *testing.T) {
@@ -62,7 +62,7 @@ func TestWhatInterferesIsReported(t *testing.T) {
 			s.Interference.Limits = []corev1.LimitRange{limitRange("defaults", corev1.LimitTypeContainer, "cpu", "memory")}
 		},
 			[]string{"LimitRange defaults gives every container a request for cpu, memory", "kubectl -n ml delete limitrange defaults"}},
-		"a ResourceQuota used up": {func(s *Facts) { s.Interference.Quotas = []corev1.ResourceQuota{podQuota("3", "3")} },
+		"a ResourceQuota used up": {func(s *Facts) { s.Interference.Quotas = []corev1.ResourceQuota{podQuota("3")} },
 			[]string{"ResourceQuota few is used up: 3 of 3 pods", "kubectl -n ml delete resourcequota few"}},
 		"no DNS": {func(s *Facts) { s.Interference.DNSReady = 0 }, []string{"nobody answers DNS", "kubectl -n kube-system"}},
 		"an unhealthy device": {func(s *Facts) {
@@ -99,7 +99,7 @@ func TestWhatMayBeHarmlessIsANote(t *testing.T) {
 		"a LimitRange that adds no request": {func(s *Facts) {
 			s.Interference.Limits = []corev1.LimitRange{limitRange("claims", corev1.LimitTypePersistentVolumeClaim, "storage")}
 		}, "ml has LimitRange claims"},
-		"a ResourceQuota with something left": {func(s *Facts) { s.Interference.Quotas = []corev1.ResourceQuota{podQuota("3", "2")} }, "ml has ResourceQuota few"},
+		"a ResourceQuota with something left": {func(s *Facts) { s.Interference.Quotas = []corev1.ResourceQuota{podQuota("2")} }, "ml has ResourceQuota few"},
 		"DNS by another name":                 {func(s *Facts) { s.Interference.HasDNS, s.Interference.DNSReady = false, 0 }, "there is no Service kube-dns"},
 		"a dry run that was not answered":     {func(s *Facts) { s.Interference.Queued = nil }, "was not answered"},
 		"a NetworkPolicy that lets nothing out": {func(s *Facts) {

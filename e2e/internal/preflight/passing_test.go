@@ -90,7 +90,7 @@ func TestWhatIsWrongHasItsCodeAndPassesOrNot(t *testing.T) {
 		"a LimitRange": {LimitsUncovered, false, func(s *Facts) {
 			s.Interference.Limits = []corev1.LimitRange{limitRange("defaults", corev1.LimitTypeContainer, "memory")}
 		}},
-		"a quota used up":             {ResourceQuotaExhausted, false, func(s *Facts) { s.Interference.Quotas = []corev1.ResourceQuota{podQuota("3", "3")} }},
+		"a quota used up":             {ResourceQuotaExhausted, false, func(s *Facts) { s.Interference.Quotas = []corev1.ResourceQuota{podQuota("3")} }},
 		"no DNS":                      {DNSUnanswered, true, func(s *Facts) { s.Interference.DNSReady = 0 }},
 		"a stopped queue":             {ClusterQueueStopped, false, func(s *Facts) { s.ClusterQueue.Spec.StopPolicy = ptr.To(kueuev1.Hold) }},
 		"others in the queue":         {QuotaHeld, false, func(s *Facts) { s.Interference.HoldingQuota = []string{"other/job-1"} }},
