@@ -60,6 +60,8 @@ type Expect struct {
 	// something did.
 	Code  snapshot.Code `json:"code"`
 	Cause snapshot.Code `json:"cause,omitempty"`
+	// JobSet is the version of JobSet that the suite must find, if the fault is of that.
+	JobSet string `json:"jobset,omitempty"`
 }
 
 // byVerdict is Expect.By where the suite must not fail but call its verdict partial.

@@ -65,6 +65,8 @@ func judge(f Fault, run report.Verdict, took time.Duration) string {
 		return fmt.Sprintf("it was reported with code %q and not %q: %s", found.code, f.Caught.Code, firstLine(found.message))
 	case found.cause != f.Caught.Cause:
 		return fmt.Sprintf("it was reported with cause %q and not %q: %s", found.cause, f.Caught.Cause, firstLine(found.message))
+	case f.Caught.JobSet != "" && run.Found.JobSet != f.Caught.JobSet:
+		return fmt.Sprintf("it was reported for JobSet %q and not %q", run.Found.JobSet, f.Caught.JobSet)
 	case took > f.within():
 		return fmt.Sprintf("it was reported too late: after %.1f s, and it may take %.0f s", took.Seconds(), f.within().Seconds())
 	}

@@ -12,8 +12,9 @@ import (
 )
 
 var (
-	quota = Fault{Name: "quota-2", Caught: Expect{By: "environment check", Code: "QuotaMismatch"}}
-	dns   = Fault{Name: "dns-denied", Caught: Expect{By: "step 2", Code: "LookupNoAnswer", Cause: "DNSUnanswered"}}
+	quota   = Fault{Name: "quota-2", Caught: Expect{By: "environment check", Code: "QuotaMismatch"}}
+	version = Fault{Caught: Expect{By: "verdict", Code: preflight.JobSetVersionMismatch, JobSet: "v0.7.1"}}
+	dns     = Fault{Name: "dns-denied", Caught: Expect{By: "step 2", Code: "LookupNoAnswer", Cause: "DNSUnanswered"}}
 )
 
 // failedBy is a run whose first failure is by the named spec.
@@ -28,8 +29,7 @@ func TestAFaultThatIsReportedAsItMustIsCaught(t *testing.T) {
 	if wrong := judge(dns, failedBy("step 2", "LookupNoAnswer", "DNSUnanswered"), 29*time.Second); wrong != "" {
 		t.Error(wrong)
 	}
-	version := Fault{Caught: Expect{By: "verdict", Code: preflight.JobSetVersionMismatch}}
-	noted := report.Verdict{Verdict: "partial", Preflight: []preflight.Finding{
+	noted := report.Verdict{Verdict: "partial", Found: preflight.Versions{JobSet: "v0.7.1"}, Preflight: []preflight.Finding{
 		{Check: "limits", Code: preflight.LimitsPresent, Note: "another"}, {Check: "JobSet", Code: preflight.JobSetVersionMismatch, Note: "partial"}}}
 	if wrong := judge(version, noted, time.Second); wrong != "" {
 		t.Error(wrong)
@@ -59,7 +59,9 @@ func TestAFaultThatIsNotReportedAsItMustFails(t *testing.T) {
 		"no cause":                    {dns, failedBy("step 2", "LookupNoAnswer", ""), time.Second, `cause "" and not "DNSUnanswered"`},
 		"a cause where there is none": {quota, failedBy("environment check", "QuotaMismatch", "DNSUnanswered"), time.Second, `cause "DNSUnanswered" and not ""`},
 		"too late":                    {quota, failedBy("environment check", "QuotaMismatch", ""), 31 * time.Second, "reported too late: after 31.0 s, and it may take 30 s"},
-		"partial for another reason": {Fault{Caught: Expect{By: "verdict", Code: preflight.JobSetVersionMismatch}},
+		"another version than the fault's": {version, report.Verdict{Verdict: "partial", Found: preflight.Versions{JobSet: "v0.12.0"},
+			Preflight: []preflight.Finding{{Code: preflight.JobSetVersionMismatch, Note: "partial"}}}, time.Second, `JobSet "v0.12.0" and not "v0.7.1"`},
+		"partial for another reason": {version,
 			report.Verdict{Verdict: "partial", Reason: "only step 1 was asked for"}, time.Second, `code "" and not "JobSetVersionMismatch"`},
 	} {
 		if wrong := judge(run.fault, run.verdict, run.took); !strings.Contains(wrong, run.says) {
