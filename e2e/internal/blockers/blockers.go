@@ -43,17 +43,18 @@ type Blocker struct {
 
 // Codes of Blockers.
 const (
-	BlockedDNS        snapshot.Code = "DNSUnanswered"
-	BlockedController snapshot.Code = "ControllerUnavailable"
-	BlockedQueue      snapshot.Code = "QueueNotAdmitting"
-	BlockedCoverage   snapshot.Code = "ResourceNotCovered"
-	BlockedKueue      snapshot.Code = "NotAdmitted"
-	BlockedCreation   snapshot.Code = "PodCreationRefused"
-	BlockedScheduler  snapshot.Code = "PodUnschedulable"
-	BlockedNoJobs     snapshot.Code = "JobsNotCreated"
-	EndedJobSet       snapshot.Code = "JobSetEnded"
-	EndedPod          snapshot.Code = "PodCannotStart"
-	EndedWorkload     snapshot.Code = "WorkloadFinished"
+	BlockedDNS              snapshot.Code = "DNSUnanswered"
+	BlockedJobSetController snapshot.Code = "JobSetControllerUnavailable"
+	BlockedKueueController  snapshot.Code = "KueueControllerUnavailable"
+	BlockedQueue            snapshot.Code = "QueueNotAdmitting"
+	BlockedCoverage         snapshot.Code = "ResourceNotCovered"
+	BlockedKueue            snapshot.Code = "NotAdmitted"
+	BlockedCreation         snapshot.Code = "PodCreationRefused"
+	BlockedScheduler        snapshot.Code = "PodUnschedulable"
+	BlockedNoJobs           snapshot.Code = "JobsNotCreated"
+	EndedJobSet             snapshot.Code = "JobSetEnded"
+	EndedPod                snapshot.Code = "PodCannotStart"
+	EndedWorkload           snapshot.Code = "WorkloadFinished"
 )
 
 // Find finds what keeps these JobSets from going on; its Code is empty if

@@ -64,7 +64,7 @@ type Summary struct {
 // Summarize sums up what Ginkgo reports of a run. site may be nil if the run ended
 // before the cluster was looked at.
 func Summarize(report types.Report, items Items, site *preflight.Facts, pins fixtures.Pins) Summary {
-	closing := Summary{Wanted: wanted(pins), Started: report.StartTime, Seconds: text.Seconds(report.RunTime), First: firstFailure(report.SpecReports)}
+	closing := Summary{Wanted: wanted(pins), Started: report.StartTime, Seconds: text.Seconds(report.RunTime), First: firstFailure(report.SpecReports, site, pins)}
 	for _, item := range items.Steps {
 		closing.Steps = append(closing.Steps, item.result(report.SpecReports))
 	}

@@ -52,12 +52,16 @@ type Verdict struct {
 
 // A FirstFailure is the first spec that failed, and all that it said.
 type FirstFailure struct {
-	// By is preflight, the number of a step as in "step 6", the name of a mistake
+	// By is EnvironmentCheck, the number of a step as in "step 6", the name of a mistake
 	// as in "mistake train-label-on-job-template", or "the suite itself".
 	By   string `json:"by"`
 	Spec string `json:"spec"`
-	// Code is the kind of the failure, and Cause that of what blocked the wait for
-	// it; both are empty where the suite itself failed.
+	// At is when it failed; what the run does after that, such as gathering evidence,
+	// is not in it.
+	At time.Time `json:"at,omitzero"`
+	// Code is the kind of the failure, of the environment check that of its first
+	// wrong finding, and Cause that of what blocked the wait for it; both are empty
+	// where the suite itself failed.
 	Code    snapshot.Code `json:"code,omitempty"`
 	Cause   snapshot.Code `json:"cause,omitempty"`
 	Message string        `json:"message"`
@@ -97,15 +101,24 @@ func (c Summary) ToVerdict() Verdict {
 		Wanted: c.Wanted, Found: c.Versions, Preflight: c.Findings, Steps: c.Steps, Mistakes: c.Mistakes, FirstFailure: c.First}
 }
 
+// EnvironmentCheck is FirstFailure.By where this is not the lab.
+const EnvironmentCheck = "environment check"
+
 // firstFailure finds the first spec of a run that failed; nil if none did.
-func firstFailure(reports types.SpecReports) *FirstFailure {
+func firstFailure(reports types.SpecReports, facts *preflight.Facts, pins fixtures.Pins) *FirstFailure {
 	for _, report := range reports {
 		if !report.State.Is(types.SpecStateFailureStates) {
 			continue
 		}
-		first := &FirstFailure{By: "the suite itself", Spec: report.LeafNodeText, Message: report.Failure.Message}
+		first := &FirstFailure{By: "the suite itself", Spec: report.LeafNodeText, At: report.Failure.TimelineLocation.Time, Message: report.Failure.Message}
 		if report.LeafNodeType.Is(types.NodeTypeBeforeSuite) {
-			first.By, first.Spec = "preflight", "is this the lab?"
+			first.By, first.Spec = EnvironmentCheck, "is this the lab?"
+			// An interrupt is nothing that the check found.
+			if facts != nil && report.State.Is(types.SpecStateFailed) {
+				if wrong := preflight.FirstWrong(preflight.Judge(facts, pins)); wrong != nil {
+					first.Code = wrong.Code
+				}
+			}
 		}
 		for _, label := range report.Labels() {
 			first.By = labelTitle(label, first.By)
