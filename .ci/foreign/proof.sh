@@ -20,53 +20,54 @@ unchanged() {
 	say "$(wc -l <"$work/before") objects before, the same $(wc -l <"$work/after") after: $1"
 }
 
-# walk runs the suite as on anybody's lab, and demands its exit status.
-walk() {
+# run runs the suite as on anybody's lab, and demands its exit status.
+run() {
 	local wanted=$1 status=0
 	shift
-	"$suite" run --workdir "$work/learner" --reports "$work/reports" "$@" >"$work/walk" 2>&1 || status=$?
-	cat "$work/walk"
+	"$suite" run --workdir "$work/learner" --reports "$work/reports" "$@" >"$work/run.txt" 2>&1 || status=$?
+	cat "$work/run.txt"
 	case " $wanted " in
 	*" $status "*) ;;
 	*) echo "the exit status is $status, not $wanted" >&2; return 1 ;;
 	esac
 }
 
-told() { grep -qF -- "$1" "$work/walk" || { echo "it does not say: $1" >&2; return 1; }; }
+told() { grep -qF -- "$1" "$work/run.txt" || { echo "it does not say: $1" >&2; return 1; }; }
 
 prove() {
 	mkdir -p "$work/learner"
 	everything >"$work/before"
-	say "the walk"
-	walk "0 3"
-	unchanged "a walk"
+	say "a run"
+	run "0 3"
+	unchanged "a run"
 	[ -z "$(ls -A "$work/learner")" ] || { ls -A "$work/learner"; return 1; }
 
-	say "a learner's own work is not walked over"
+	say "a learner's own work is left alone"
 	sed 's/name: hello/name: mine/; s/namespace: team-a/namespace: ml/' "$here/leftovers.yaml" |
 		awk -v RS='---\n' '/kind: JobSet/' | k apply -f -
 	again 60 k -n ml wait --for=condition=Ready pod -l jobset.sigs.k8s.io/jobset-name=mine
 	echo 'a learner wrote this' >"$work/learner/dns.txt"
 	everything >"$work/learners"
-	walk 1
-	told "ml holds JobSets that this suite did not make, and the walk does not walk over them: mine"
+	run 1
+	told "ml holds JobSets that this suite did not make, and"
+	told ": mine"
 	told "it does not write over them: $work/learner/dns.txt"
 	everything | diff "$work/learners" -
-	say "unless it is told --fresh"
-	walk 3 --fresh --step dns
+	say "unless --fresh is given"
+	run 3 --fresh --step dns
 	told "--fresh: the JobSets mine of namespace ml were deleted."
 	grep -q 'a learner wrote this' "$work"/learner/before-*/dns.txt
-	unchanged "a walk that was told --fresh"
+	unchanged "a run with --fresh"
 
 	say "Ctrl-C in the middle"
-	"$suite" run --workdir "$work/learner" --reports "$work/reports" >"$work/walk" 2>&1 &
+	"$suite" run --workdir "$work/learner" --reports "$work/reports" >"$work/run.txt" 2>&1 &
 	local running=$! status=0
 	again 120 k -n ml get jobset hello
 	kill -INT "$running"
 	wait "$running" || status=$?
-	tail -n 12 "$work/walk"
+	tail -n 12 "$work/run.txt"
 	[ "$status" -eq 1 ]
-	unchanged "an interrupted walk"
+	unchanged "an interrupted run"
 
 	say "a hostname that is not the node's name, and a webhook that trusts another authority"
 	local name_of_node authority
@@ -75,7 +76,7 @@ prove() {
 	authority=$(k -n kube-system get configmap kube-root-ca.crt -o jsonpath='{.data.ca\.crt}' | base64 -w0)
 	sed "s|AUTHORITY|$authority|" "$here/stale-webhook.yaml" >"$work/stale.yaml"
 	apply "$work/stale.yaml"
-	walk 1
+	run 1
 	told "the node is called $name_of_node, and its label kubernetes.io/hostname says that its hostname is vm-of-another-name"
 	told "ValidatingWebhookConfiguration jobset-of-yesterday: its caBundle is of another authority"
 	k delete -f - <"$work/stale.yaml"
@@ -93,17 +94,17 @@ prove() {
 	inside 3 --step dns
 	told "the kubelet, the machine itself"
 	[ -z "$("$LAB_ENGINE" exec "$node" ls -A /root/gsb-jobset)" ]
-	unchanged "a walk on the node itself"
+	unchanged "a run on the node itself"
 
 	say "an image of another name, as in a VM without a registry"
 	local usual=docker.io/library/busybox:1.35.0 other=registry.local:5000/tools/busybox:1
 	rename_image "$usual" "$other"
-	walk 1 --step hello
+	run 1 --step hello
 	told "$usual is not on the node"
-	walk 3 --step hello --image "$other"
+	run 3 --step hello --image "$other"
 	told "named for this run; the learner's files say busybox:1.35.0"
 	rename_image "$other" "$usual"
-	unchanged "a walk with an image of another name"
+	unchanged "a run with an image of another name"
 }
 
 # inside runs the suite on the node itself, as in a lab's VM: nothing but the
@@ -112,8 +113,8 @@ inside() {
 	local wanted=$1 status=0
 	shift
 	"$LAB_ENGINE" exec "$node" /usr/local/bin/lab-e2e run --kubeconfig "$admin" --workdir /root/gsb-jobset --reports /root/reports "$@" \
-		>"$work/walk" 2>&1 || status=$?
-	cat "$work/walk"
+		>"$work/run.txt" 2>&1 || status=$?
+	cat "$work/run.txt"
 	[ "$status" -eq "$wanted" ]
 }
 
@@ -124,7 +125,7 @@ rename_image() {
 	again 120 lists_images "$2" "$1"
 }
 
-# lists_images tells whether the node has the first image, and not the second.
+# lists_images: whether the node has the first image, and not the second.
 lists_images() {
 	local names
 	names=$(k get nodes -o jsonpath='{.items[0].status.images[*].names}')

@@ -19,6 +19,8 @@ var (
 	pinned  = regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40}$`)
 	version = regexp.MustCompile(`uses: \S+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 	oneMake = regexp.MustCompile(`^make ([a-z][a-z0-9-]*)( [A-Z]+=[0-9a-z]+)*$`)
+	// A script says in itself what it needs and makes that first.
+	oneScript = regexp.MustCompile(`^\.ci/([a-z][a-z0-9-]*)( [a-z0-9-]+)*$`)
 )
 
 // broken lists what a workflow does against the rules.
@@ -56,11 +58,15 @@ func broken(content []byte, targets []string) []string {
 					say("job %s uses %s, which is not pinned by a commit", id, does.Uses.Value)
 				}
 			case *actionlint.ExecRun:
-				made := oneMake.FindStringSubmatch(strings.TrimSpace(does.Run.Value))
-				if made == nil {
-					say("job %s runs %q, which is not one make target", id, does.Run.Value)
-				} else if !slices.Contains(targets, made[1]) {
-					say("job %s makes %s, which the Makefile does not", id, made[1])
+				line := strings.TrimSpace(does.Run.Value)
+				if made := oneMake.FindStringSubmatch(line); made != nil {
+					if !slices.Contains(targets, made[1]) {
+						say("job %s makes %s, which the Makefile does not", id, made[1])
+					}
+				} else if script := oneScript.FindStringSubmatch(line); script == nil {
+					say("job %s runs %q, which is not one make target or one script of .ci", id, line)
+				} else if info, err := os.Stat("../" + script[1]); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+					say("job %s runs .ci/%s, which is no script", id, script[1])
 				}
 			}
 		}
@@ -140,10 +146,13 @@ func TestTheRulesRefuse(t *testing.T) {
 		{"permissions left to a default", "permissions: {}\n", "", "no permission at all"},
 		{"a job that may write the code", "contents: read", "contents: write", "may write contents"},
 		{"no concurrency group", "concurrency:\n  group: nightly\n  cancel-in-progress: false\n", "", "no concurrency group"},
-		{"logic in a workflow", "run: make night", "run: make night || true", "not one make target"},
-		{"a pipe", "run: make summary", "run: make summary >> $GITHUB_STEP_SUMMARY", "not one make target"},
-		{"an option of make", "run: make night", "run: make -k night", "not one make target"},
-		{"a target that is none", "run: make night", "run: make walk", "which the Makefile does not"},
+		{"logic in a workflow", "run: .ci/night", "run: .ci/night || true", "not one make target or one script"},
+		{"a pipe", "run: .ci/summary", "run: .ci/summary >> $GITHUB_STEP_SUMMARY", "not one make target or one script"},
+		{"an option of make", "run: make faults", "run: make -k faults", "not one make target or one script"},
+		{"a target that is none", "run: make faults", "run: make fault", "which the Makefile does not"},
+		{"a script that is none", "run: .ci/night", "run: .ci/nights", "which is no script"},
+		{"a folder for a script", "run: .ci/night", "run: .ci/labs", "which is no script"},
+		{"a script of somewhere else", "run: .ci/night", "run: .ci/../night", "not one make target or one script"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			changed := strings.ReplaceAll(nightly, c.from, c.to)
@@ -151,7 +160,7 @@ func TestTheRulesRefuse(t *testing.T) {
 				t.Fatalf("nightly.yml has no %q", c.from)
 			}
 			if wrong := broken([]byte(changed), targets(t)); !strings.Contains(strings.Join(wrong, "\n"), c.told) {
-				t.Errorf("%q does not tell …%s…", wrong, c.told)
+				t.Errorf("%q does not say …%s…", wrong, c.told)
 			}
 		})
 	}
@@ -182,7 +191,7 @@ func TestActionlintRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			if changed == nightly || len(errs) == 0 || !strings.Contains(errs[0].Message, c.told) {
-				t.Errorf("%v does not tell …%s…", errs, c.told)
+				t.Errorf("%v does not say …%s…", errs, c.told)
 			}
 		})
 	}

@@ -16,13 +16,12 @@ import (
 	"gsb.test/jobset-e2e/provision/labs"
 )
 
-// recorder stands for each program and script that the Makefile runs: it notes its
-// arguments and environment, and runs what it is told to, as lab with does.
+// recorder stands for each program that the Makefile runs: it notes its arguments and
+// environment, and runs what it is told to, as lab with does.
 const recorder = `#!/bin/bash
 { printf '\0one run\0%s\0' "${0##*/}"; printf '%s\0' "$@"; printf '\0its environment\0'; env -0; } >>"$RECORD"
 case ${1:-} in
-with | beside) shift; [ "$1" != -- ] || shift; LAB_KUBECONFIG=/of/the/lab exec "$@" ;;
---) shift; exec "$@" ;;
+with) shift; [ "$1" != -- ] || shift; LAB_KUBECONFIG=/of/the/lab exec "$@" ;;
 esac
 `
 
@@ -50,9 +49,6 @@ func copyMakefile(t *testing.T) copied {
 		content, err := os.ReadFile(filepath.Join("../../..", real))
 		g.Expect(err).NotTo(HaveOccurred())
 		write(filepath.Join(c.folder, real), string(content))
-	}
-	for _, script := range []string{"dist-proof", "gate-proof", "two-labs", "report-issue", "foreign/run", "build-everywhere", "hostile", "night"} {
-		write(filepath.Join(c.folder, ".ci", script), recorder)
 	}
 	write(filepath.Join(c.tools, "recorder"), recorder)
 	write(filepath.Join(c.tools, "go"), compiler)
@@ -100,11 +96,9 @@ func (c copied) hostile() string {
 
 // given are the variables that a user gives, the ones with a rule of their own left out.
 var given = []string{"LAB_ENGINE", "LAB_IMAGES", "LAB_MIRROR", "LAB_KUBECONFIG", "LAB_IMAGE", "LAB_WORKDIR", "LAB_REPORTS",
-	"STEP", "KEEP", "FRESH", "FAULT", "FILE", "SSH", "SSH_PORT", "SSH_KEY", "SSH_KNOWN_HOSTS", "KUBECONFIG_CONTENT", "WAIT"}
+	"STEP", "KEEP", "FRESH", "FAULT", "SSH", "SSH_PORT", "SSH_KEY", "SSH_KNOWN_HOSTS", "KUBECONFIG_CONTENT", "WAIT"}
 
-var targets = []string{"e2e", "e2e-registry", "test", "up", "steps", "check", "down", "doctor", "images", "images-list", "images-save",
-	"images-load", "list", "gpus", "lint", "bench", "dist", "dist-proof", "gate", "gate-proof", "repeat", "summary", "report-issue", "night",
-	"two-labs", "record", "foreign", "faults", "build-everywhere", "hostile"}
+var targets = []string{"e2e", "test", "up", "steps", "check", "down", "doctor", "list", "faults", "update", "images", "gate", "dist", "lint"}
 
 func TestNoTargetExpandsWhatAUserGives(t *testing.T) {
 	for _, target := range targets {
@@ -149,8 +143,7 @@ func TestProgramsGetWhatAUserGives(t *testing.T) {
 		{"up", "KEEP", func(string) ([]string, string) { return []string{"lab", "up"}, "LAB_KEEP" }},
 		{"e2e", "FRESH", func(string) ([]string, string) { return []string{"lab-e2e", "run", "--keep"}, "LAB_FRESH" }},
 		{"list", "STEP", func(value string) ([]string, string) { return []string{"lab-e2e", "list", "--", value}, "LAB_STEP" }},
-		{"images-save", "FILE", func(value string) ([]string, string) { return []string{"lab", "images", "save", "--", value}, "FILE" }},
-		{"images-load", "FILE", func(value string) ([]string, string) { return []string{"lab", "images", "load", "--", value}, "FILE" }},
+		{"update", "LAB_KUBECONFIG", func(string) ([]string, string) { return []string{"lab-e2e", "run"}, "LAB_KUBECONFIG" }},
 	} {
 		for _, way := range []string{"environment", "arguments"} {
 			t.Run(one.target+" "+one.variable+" by "+way, func(t *testing.T) {
@@ -190,37 +183,40 @@ func TestFaultsAreWords(t *testing.T) {
 		[]string{"lab-e2e", "faults", "--", "quota-2", "*", "--list"}))
 }
 
-func TestHowOftenIsLookedAtFirst(t *testing.T) {
-	for _, number := range []string{"abc", "0", "-1", "1.5", "12345", "3 4", "$(shell echo 3)", "3;4", "\n"} {
-		for _, argument := range []bool{false, true} {
-			if argument && blankFirst(number) {
-				continue
-			}
-			g := NewWithT(t)
-			c := copyMakefile(t)
-			environment, arguments := []string{"N=" + number}, []string{"repeat"}
-			if argument {
-				environment, arguments = nil, append(arguments, environment...)
-			}
-			said, err := c.make(t, environment, arguments)
-			g.Expect(err).To(HaveOccurred())
-			g.Expect(said).To(ContainSubstring("it can be a number from 1 to 9999"), number)
-			runs, _ := c.runs(g)
-			g.Expect(runs).To(BeEmpty(), "N=%s", number)
-		}
-	}
+// A lab that stands is what make update runs on, and it stays.
+func TestUpdateTakesTheLabThatStands(t *testing.T) {
 	g := NewWithT(t)
 	c := copyMakefile(t)
-	said, err := c.make(t, []string{"N=3"}, []string{"repeat"}) // which was ignored in the environment
+	said, err := c.make(t, nil, []string{"update"})
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(said).To(ContainSubstring("No lab of the name gsb-jobset stands. To make it: make up"))
+	runs, _ := c.runs(g)
+	g.Expect(runs).To(BeEmpty())
+
+	kubeconfig := filepath.Join(c.folder, ".lab/gsb-jobset.kubeconfig")
+	g.Expect(os.MkdirAll(filepath.Dir(kubeconfig), 0o755)).To(Succeed())
+	g.Expect(os.WriteFile(kubeconfig, nil, 0o600)).To(Succeed())
+	said, err = c.make(t, []string{"STEP=4", "KEEP=1"}, []string{"update"})
 	g.Expect(err).NotTo(HaveOccurred(), said)
-	said, err = c.make(t, nil, []string{"repeat"})
+	runs, environments := c.runs(g)
+	g.Expect(runs).To(Equal([][]string{{"lab-e2e", "run"}}))
+	g.Expect(environments[0]).To(And(HaveKeyWithValue("LAB_KUBECONFIG", kubeconfig), HaveKeyWithValue("LAB_STEP", ""), HaveKeyWithValue("LAB_KEEP", "")))
+}
+
+// With a kubeconfig, go test ./e2e runs the steps on its lab.
+func TestTestsNeverSeeALab(t *testing.T) {
+	g := NewWithT(t)
+	c := copyMakefile(t)
+	g.Expect(os.WriteFile(filepath.Join(c.tools, "go"), []byte(recorder), 0o755)).To(Succeed())
+	said, err := c.make(t, []string{"LAB_KUBECONFIG=/of/a/lab"}, []string{"test"})
 	g.Expect(err).NotTo(HaveOccurred(), said)
-	arguments, _ := c.runs(g)
-	g.Expect(arguments).To(ContainElements([]string{"lab-e2e", "repeat", "--", "3"}, []string{"lab-e2e", "repeat", "--", "10"}))
+	runs, environments := c.runs(g)
+	g.Expect(runs[1]).To(Equal([]string{"go", "test", "-parallel", "8", "./..."}))
+	g.Expect(environments[1]).NotTo(HaveKey("LAB_KUBECONFIG"))
 }
 
 // The rule of a lab's name stands in the Makefile too; both must say the same.
-func TestEveryTargetLooksAtTheNameFirst(t *testing.T) {
+func TestEveryTargetChecksTheNameFirst(t *testing.T) {
 	c := copyMakefile(t)
 	for _, target := range targets {
 		t.Run(target, func(t *testing.T) {
