@@ -9,7 +9,7 @@ import (
 	"gsb.test/jobset-e2e/provision/images"
 )
 
-// plain installs JobSet and Kueue as their installation pages say: apply both
+// Plain installs JobSet and Kueue as their installation pages say: apply both
 // manifests, then wait for both. lab bench compares it with our way.
 func Plain(ctx context.Context, c *Cluster, set images.Set) (string, error) {
 	jobSetObjects, err := readManifest(set.JobSetManifest)

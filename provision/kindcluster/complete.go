@@ -7,7 +7,7 @@ import (
 	"gsb.test/jobset-e2e/provision/poll"
 )
 
-// completeMark is a file in the node, written when every step of the lab has succeeded
+// CompleteMark is a file in the node, written when every step of the lab has succeeded
 // once. It lives as long as the node and can be read when the API server is down. A
 // node without it belongs to an unfinished lab, on which nobody has worked.
 const CompleteMark = "/kind/gsb-jobset-complete"

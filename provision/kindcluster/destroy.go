@@ -18,7 +18,7 @@ func (k *Cluster) destroyUntilEnded(ctx context.Context, ended <-chan error) err
 	for {
 		err := k.Destroy(ctx)
 		select {
-		case <-ended:
+		case _ = <-ended:
 			return k.Destroy(ctx)
 		case <-ctx.Done():
 			return fmt.Errorf("%w: kind has not given up making the cluster %s within %s (%w)", ErrNotRemoved, k.Name, RemoveTimeout, errors.Join(ctx.Err(), err))

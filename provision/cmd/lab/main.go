@@ -59,7 +59,7 @@ func command(unfinished *labs.Unfinished) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return lab(func(ctx context.Context, l *labs.Lab) error { return provision.With(ctx, l, args) })(c, args)
 		}}
-	withEngine := &cobra.Command{Use: "with-engine COMMAND [ARG ...]", Aliases: []string{"beside"}, Short: "Run a command that makes a cluster of its own with the lab's engine and node image",
+	withEngine := &cobra.Command{Use: "with-engine COMMAND [ARG ...]", Short: "Run a command that makes a cluster of its own with the lab's engine and node image",
 		Args: cobra.MinimumNArgs(1), DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			return lab(func(ctx context.Context, l *labs.Lab) error { return provision.WithEngine(ctx, l, args) })(c, args)
