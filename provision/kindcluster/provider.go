@@ -42,8 +42,8 @@ func (p Provider) WithName(name string) support.E2EClusterProvider {
 	return p
 }
 
-// WithVersion, WithPath and WithOpts change nothing: the version is the image's, and
-// there is no kind program and no option.
+// WithVersion changes nothing: the version is the image's. There is no kind program
+// and no option either.
 func (p Provider) WithVersion(string) support.E2EClusterProvider              { return p }
 func (p Provider) WithPath(string) support.E2EClusterProvider                 { return p }
 func (p Provider) WithOpts(...support.ClusterOpts) support.E2EClusterProvider { return p }
