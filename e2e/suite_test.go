@@ -7,12 +7,14 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/formatter"
 	"github.com/onsi/gomega"
 	"golang.org/x/term"
 	"k8s.io/klog/v2"
@@ -73,6 +75,7 @@ func walk(getenv func(string) string) int {
 	reporter.NoColor = !term.IsTerminal(int(os.Stdout.Fd()))
 	reporter.JUnitReport, reporter.JSONReport = run.settings.JUnitReport(), run.settings.SpecsReport()
 
+	formatter.ColorableStdOut = exceptOfInterrupts{formatter.ColorableStdOut, early}
 	gomega.RegisterFailHandler(Fail)
 	lab.SetWaits()
 	run.plan.Define(func() *lab.World { return run.world })
@@ -118,6 +121,20 @@ func (e earlyInterrupt) before() os.Signal {
 }
 
 func (e earlyInterrupt) stop() { signal.Stop(e.heard) }
+
+// exceptOfInterrupts drops what Ginkgo says of a signal that it heard itself, in the
+// moment before the suite takes the signals over: it calls that a failure.
+type exceptOfInterrupts struct {
+	io.Writer
+	early earlyInterrupt
+}
+
+func (w exceptOfInterrupts) Write(text []byte) (int, error) {
+	if len(w.early.heard) > 0 {
+		return len(text), nil
+	}
+	return w.Writer.Write(text)
+}
 
 // prepare reads what is asked for and of which lab, without a word to the cluster.
 func prepare(getenv func(string) string) error {
