@@ -89,15 +89,15 @@ func (w *Cluster) watch(ctx context.Context) error {
 
 func handler(r *snapshot.Recorder) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { feed(r, object, r.Observe) },
-		UpdateFunc: func(_, object any) { feed(r, object, r.Observe) },
-		DeleteFunc: func(object any) { feed(r, object, r.ObserveDeletion) },
+		AddFunc:    func(object any) { feed(object, r.Observe) },
+		UpdateFunc: func(_, object any) { feed(object, r.Observe) },
+		DeleteFunc: func(object any) { feed(object, r.ObserveDeletion) },
 	}
 }
 
 // feed hands an object of the watch on. One whose deletion the watch itself
 // missed comes wrapped, with its last known state inside.
-func feed(r *snapshot.Recorder, object any, note func(client.Object)) {
+func feed(object any, note func(client.Object)) {
 	if missed, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		object = missed.Obj
 	}

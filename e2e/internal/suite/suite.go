@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/formatter"
 	"github.com/onsi/ginkgo/v2/types"
 	"github.com/onsi/gomega"
 	"k8s.io/klog/v2"
@@ -92,6 +93,7 @@ func (s *Suite) Run(t ginkgo.GinkgoTestingT, suiteConfig types.SuiteConfig, repo
 
 	suiteConfig.GracePeriod = gracePeriod
 	reporterConfig.JUnitReport, reporterConfig.JSONReport = report.JUnitReport(s.settings), report.SpecsReport(s.settings)
+	formatter.ColorableStdOut = exceptOfInterrupts{formatter.ColorableStdOut, s.early}
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	cluster.SetWaits()
 	s.define()
