@@ -67,7 +67,7 @@ func evaluate(path string, object *unstructured.Unstructured) (string, error) {
 	return out.String(), nil
 }
 
-// settle waits, after a change of what makes pods, until every pod is of the
+// waitForRollout waits, after a change of what makes pods, until every pod is of the
 // present template and none of an older one is left: until then the lab answers
 // now as before and now as after.
 func (i *Injection) waitForRollout(ctx context.Context, object *unstructured.Unstructured) error {
@@ -92,7 +92,7 @@ func (i *Injection) waitForRollout(ctx context.Context, object *unstructured.Uns
 	})
 }
 
-// rolledOut tells how many pods a Deployment or DaemonSet wants, and why they
+// rolledOut returns how many pods a Deployment or DaemonSet wants, and why they
 // are not there yet.
 func rolledOut(live *unstructured.Unstructured) (wanted int64, says string) {
 	number := func(fields ...string) int64 {

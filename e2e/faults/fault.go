@@ -1,7 +1,7 @@
 // Package faults breaks a standing lab in every way that the catalogue of
-// fixtures/faults knows, one at a time, and requires of the suite that it tells
-// each: the first failure must be the named spec, must name the cause, and must
-// come soon. Then it mends the lab again and proves that it is mended.
+// fixtures/faults knows, one at a time, and requires of the suite that it reports
+// each: the first failure must be that of the named spec, must carry the code of the
+// cause, and must come soon. Then it restores the lab and proves that it is restored.
 package faults
 
 import (
@@ -14,6 +14,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 	"gsb.test/jobset-e2e/fixtures"
 )
 
@@ -21,10 +23,10 @@ import (
 const folder = "faults/"
 
 // soonEnough is how many seconds the suite may take, from its start on a lab that
-// is broken, to tell a fault whose cause is visible in the cluster.
+// is broken, to report a fault whose cause is visible in the cluster.
 const soonEnough = 30
 
-// A Fault is one way in which a lab is broken, and how the suite must tell it.
+// A Fault is one way in which a lab is broken, and how the suite must report it.
 type Fault struct {
 	// Name is the stem of its file.
 	Name string `json:"-"`
@@ -40,26 +42,30 @@ type Fault struct {
 	Break  []Action `json:"break,omitempty"`
 	During []Action `json:"during,omitempty"`
 
-	// Step is the step that is walked, with what it needs; see LAB_STEP.
+	// Step is the step that is run, with those that it needs; see LAB_STEP.
 	Step string `json:"step"`
-	// Caught is how the suite must tell the fault.
+	// Caught is how the suite must report the fault.
 	Caught Expect `json:"caught"`
 	// Within is how many seconds it may take for it, 30 if nothing is said.
 	Within int `json:"within,omitempty"`
 }
 
-// Caught is who must tell a fault, and how.
+// Expect is what must report a fault, and with which codes; see firstFailure in
+// verdict.json. No sentence is compared.
 type Expect struct {
-	// By is "preflight", "step 4" and the like, or "verdict" for what makes a run
-	// partial and not failed.
+	// By is "environment check", "step 4" and the like, or "verdict" for what makes a
+	// run partial and not failed.
 	By string `json:"by"`
-	// Words must each stand in what is told first: the first wrong finding of the
-	// preflight with its mend, the message of the failed spec, or the reason of the verdict.
-	Words []string `json:"words"`
+	// Code is the kind of the failure, Cause that of what blocked the step, if
+	// something did.
+	Code  snapshot.Code `json:"code"`
+	Cause snapshot.Code `json:"cause,omitempty"`
+	// JobSet is the version of JobSet that the suite must find, if the fault is of that.
+	JobSet string `json:"jobset,omitempty"`
 }
 
-// partly is Caught.By where the suite must not fail but call its verdict partial.
-const partly = "verdict"
+// byVerdict is Expect.By where the suite must not fail but call its verdict partial.
+const byVerdict = "verdict"
 
 func (f Fault) within() time.Duration {
 	if f.Within > 0 {
@@ -115,7 +121,7 @@ func parse(name string, content []byte) (Fault, error) {
 
 func (f Fault) check() []string {
 	var wrong []string
-	for key, value := range map[string]string{"title": f.Title, "why": f.Why, "step": f.Step, "caught.by": f.Caught.By} {
+	for key, value := range map[string]string{"title": f.Title, "why": f.Why, "step": f.Step, "caught.by": f.Caught.By, "caught.code": string(f.Caught.Code)} {
 		if strings.TrimSpace(value) == "" {
 			wrong = append(wrong, key+" is missing")
 		}
@@ -123,11 +129,12 @@ func (f Fault) check() []string {
 	if len(f.Break)+len(f.During) == 0 {
 		wrong = append(wrong, "it breaks nothing: break and during are missing")
 	}
-	if len(f.Caught.Words) == 0 || slices.Contains(f.Caught.Words, "") {
-		wrong = append(wrong, "caught.words is missing or holds an empty one, which any message contains")
+	inStep := strings.HasPrefix(f.Caught.By, "step ")
+	if by := f.Caught.By; by != report.EnvironmentCheck && by != byVerdict && !inStep && by != "" {
+		wrong = append(wrong, fmt.Sprintf("caught.by is %q, and it is %s, verdict or step and a number", by, report.EnvironmentCheck))
 	}
-	if by := f.Caught.By; by != "preflight" && by != partly && !strings.HasPrefix(by, "step ") && by != "" {
-		wrong = append(wrong, fmt.Sprintf("caught.by is %q, and it is preflight, verdict or step and a number", by))
+	if f.Caught.Cause != "" && !inStep {
+		wrong = append(wrong, "caught.cause is what blocks a step, and caught.by is none")
 	}
 	for _, list := range []struct {
 		key     string

@@ -1,11 +1,14 @@
 package faults
 
 import (
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// The faults that the suite has promised to tell.
+// The faults that the suite has promised to report.
 var promised = []string{
 	"quota-2", "quota-5", "flavor-without-node", "clusterqueue-on-hold", "localqueue-missing", "localqueue-elsewhere",
 	"namespaceselector-null", "strictfifo-blocked", "kueue-without-jobset", "kueue-down", "jobset-down", "wrong-cabundle",
@@ -43,10 +46,10 @@ why: w
 break:
 - scale: {apiVersion: apps/v1, kind: Deployment, namespace: jobset-system, name: manager, replicas: 0}
 step: hello
-caught: {by: preflight, words: [gone]}
+caught: {by: environment check, code: Gone}
 `
 
-func TestASlipInAFaultIsTold(t *testing.T) {
+func TestASlipInAFaultIsReported(t *testing.T) {
 	if _, err := parse("right", []byte(rightFault)); err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +57,10 @@ func TestASlipInAFaultIsTold(t *testing.T) {
 		{"why: w", "", "why is missing"},
 		{"title: t", "titel: t", "titel"},
 		{"step: hello", "", "step is missing"},
-		{"words: [gone]", "words: []", "caught.words is missing"},
-		{"words: [gone]", `words: [""]`, "caught.words is missing or holds an empty one"},
-		{"by: preflight", "by: preflihgt", `caught.by is "preflihgt"`},
+		{"code: Gone", "code: ''", "caught.code is missing"},
+		{"code: Gone", "words: [gone]", "words"},
+		{"code: Gone", "code: Gone, cause: DNSUnanswered", "caught.cause is what blocks a step"},
+		{"by: environment check", "by: environmnet check", `caught.by is "environmnet check"`},
 		{"replicas: 0", "replica: 0", "replica"},
 		{", replicas: 0", "", "break[0] scales to no number"},
 		{"kind: Deployment", "kind: ''", "break[0] names an object without apiVersion or kind"},
@@ -116,6 +120,43 @@ func TestWhatIsAwaited(t *testing.T) {
 			if a.await.met(reads) {
 				t.Errorf("%q is taken to %s", reads, a.await.wanted())
 			}
+		}
+	}
+}
+
+// A fault names codes that something reports: a slip in one would fail only in a lab.
+func TestTheCodesOfTheFaultsExist(t *testing.T) {
+	declared := func(pattern string, paths ...string) (codes []string) {
+		t.Helper()
+		for _, path := range paths {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(content), -1) {
+				codes = append(codes, match[1])
+			}
+		}
+		return codes
+	}
+	const name, value = `(?m)^\t(\w+) +snapshot\.Code =`, `snapshot\.Code += "(\w+)"`
+	findings := declared(name, "../internal/preflight/codes.go")
+	failures := declared(value, "../matchers/codes.go", "../internal/report/failure.go")
+	causes := declared(value, "../internal/blockers/blockers.go")
+	all, err := Catalogue(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range all {
+		codes := failures
+		if !strings.HasPrefix(fault.Caught.By, "step ") {
+			codes = findings
+		}
+		if !slices.Contains(codes, string(fault.Caught.Code)) {
+			t.Errorf("%s: %s reports no code %s", fault.Name, fault.Caught.By, fault.Caught.Code)
+		}
+		if fault.Caught.Cause != "" && !slices.Contains(causes, string(fault.Caught.Cause)) {
+			t.Errorf("%s: no blocker has the code %s", fault.Name, fault.Caught.Cause)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // fieldManager marks what a fault applied, which is not the suite's own: a
-// JobSet of a fault is a stranger's to the suite.
+// JobSet of a fault is unmanaged to the suite.
 const fieldManager = "gsb-jobset-fault"
 
 // Bounds of what a fault waits for: a rollout is the longest.
@@ -39,7 +39,7 @@ type node interface {
 	// run runs a command once, under a name of its own, and returns when it has ended.
 	run(ctx context.Context, id, command string) error
 	// end sees to it that a command of this name neither runs nor will run, and
-	// tells whether it ever began.
+	// reports whether it ever began.
 	end(ctx context.Context, id string) (began bool, err error)
 	// forget removes what is kept on the node about commands.
 	forget(ctx context.Context) error
@@ -142,7 +142,7 @@ func (i *Injection) patch(ctx context.Context, what Object, object *unstructured
 	return i.waitForRollout(ctx, object)
 }
 
-// touch returns an object as it is right before its action, and completes its
+// capture returns an object as it is right before its action, and completes its
 // entry in the journal if plan could not.
 func (i *Injection) capture(ctx context.Context, what Object) (*unstructured.Unstructured, error) {
 	live, err := i.read(ctx, what)

@@ -51,7 +51,7 @@ type entry struct {
 	Object *Object `json:"object,omitempty"`
 	// Before is the object right before this change; nil if it was absent.
 	Before *unstructured.Unstructured `json:"before,omitempty"`
-	// Known tells that Before has been read. The entry of an object that an earlier
+	// Known reports that Before has been read. The entry of an object that an earlier
 	// action changes too is completed right before its own action; until then,
 	// its own action has not been taken.
 	Known bool `json:"known,omitempty"`
@@ -77,7 +77,7 @@ func (e entry) String() string {
 	return e.Object.String()
 }
 
-// same tells whether two references are to one object, in whatever version of its API.
+// same reports whether two references are to one object, in whatever version of its API.
 func (o Object) same(other Object) bool {
 	group := func(o Object) string {
 		version, err := schema.ParseGroupVersion(o.APIVersion)

@@ -31,7 +31,7 @@ var everyKind = []Action{
 	patched("queue", "first"),
 	{Apply: configMap("check", "new")},
 	patched("queue", "names check"),
-	{Node: &Node{Do: "break", Undo: "mend"}},
+	{Node: &Node{Do: "break", Undo: "restore"}},
 	{Delete: ptr.To(reference("deleted"))},
 	{Apply: configMap("deleted", "another")},
 	{Delete: ptr.To(reference("gone"))},
@@ -78,7 +78,7 @@ func restored(t *testing.T, cluster client.Client, on node) {
 		t.Fatal(err)
 	}
 	if left, err := i.drift(t.Context()); err != nil || len(left) > 0 {
-		t.Errorf("it is restored, and this is told to be left: %v, %v", left, err)
+		t.Errorf("it is restored, and this is reported to be left: %v, %v", left, err)
 	}
 	if err := left.remove(t.Context()); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestKilledAfterAnyActItIsRestoredByTheJournalAlone(t *testing.T) {
 			if after := state(t, cluster); !maps.Equal(before, after) {
 				t.Errorf("before it was\n%v\nafter it is\n%v", before, after)
 			}
-			if undone := slices.Contains(on.commands, "mend"); undone != (n > 3) {
+			if undone := slices.Contains(on.commands, "restore"); undone != (n > 3) {
 				t.Errorf("on the node %v was run", on.commands)
 			}
 		})

@@ -34,18 +34,18 @@ const (
 // scheduler, so that it comes up in a broken lab too.
 type shell struct {
 	execer
-	world *cluster.Cluster
+	lab   *cluster.Cluster
 	runID string
 	pod   *corev1.Pod
 }
 
 // openShell starts the pod and waits until it runs. adopt takes one that still
 // runs: what an earlier run broke may keep a new one from starting.
-func openShell(ctx context.Context, world *cluster.Cluster, run string, adopt bool) (*shell, error) {
-	s := &shell{world: world, runID: run}
+func openShell(ctx context.Context, lab *cluster.Cluster, run string, adopt bool) (*shell, error) {
+	s := &shell{lab: lab, runID: run}
 	s.execer = s.exec
 	if adopt {
-		left, err := shells(ctx, world.Client())
+		left, err := shells(ctx, lab.Client())
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func openShell(ctx context.Context, world *cluster.Cluster, run string, adopt bo
 	return s, nil
 }
 
-// runs tells whether commands can be run in a pod.
+// runs reports whether commands can be run in a pod.
 func runs(pod corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil
 }
@@ -75,12 +75,12 @@ func shells(ctx context.Context, from client.Client) ([]corev1.Pod, error) {
 }
 
 func (s *shell) open(ctx context.Context) error {
-	err := s.start(ctx, s.world.Pins.Image)
+	err := s.start(ctx, s.lab.Pins.Image)
 	var missing *imageMissing
 	if !errors.As(err, &missing) {
 		return err
 	}
-	if _, err := removeShells(ctx, s.world.Client()); err != nil {
+	if _, err := removeShells(ctx, s.lab.Client()); err != nil {
 		return err
 	}
 	if kept := s.start(ctx, keptImage); kept != nil {
@@ -99,20 +99,20 @@ func (e *imageMissing) Error() string {
 // start starts a pod of that image and waits until it runs.
 func (s *shell) start(ctx context.Context, image string) error {
 	var nodes corev1.NodeList
-	if err := s.world.Client().List(ctx, &nodes); err != nil {
+	if err := s.lab.Client().List(ctx, &nodes); err != nil {
 		return fmt.Errorf("listing the nodes: %w", err)
 	}
 	if len(nodes.Items) != 1 {
 		return fmt.Errorf("there are %d nodes, and the lab has one", len(nodes.Items))
 	}
 	pod := shellPod(s.runID, nodes.Items[0].Name, image)
-	if err := s.world.Client().Create(ctx, pod); err != nil {
+	if err := s.lab.Client().Create(ctx, pod); err != nil {
 		return fmt.Errorf("starting a shell on the node: %w", err)
 	}
 	s.pod = pod
 	var missing error
-	err := (&Injection{client: s.world.Client()}).until(ctx, "the shell on the node to run", func(ctx context.Context) (string, error) {
-		if err := s.world.Client().Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+	err := (&Injection{client: s.lab.Client()}).until(ctx, "the shell on the node to run", func(ctx context.Context) (string, error) {
+		if err := s.lab.Client().Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return "", err
 		}
 		for _, container := range pod.Status.ContainerStatuses {
@@ -158,13 +158,13 @@ func (s *shell) exec(ctx context.Context, script string, args ...string) (string
 	command := append([]string{"nsenter", "--target", "1", "--mount", "--uts", "--ipc", "--net", "--pid", "--", "sh", "-ec", script, "sh"}, args...)
 	peek, cancel := context.WithTimeout(ctx, onePeek)
 	defer cancel()
-	printed, err := s.world.Run(peek, s.pod, command...)
+	printed, err := s.lab.Run(peek, s.pod, command...)
 	if err == nil {
 		return printed, nil
 	}
 	err = unadorned(err)
 	live := s.pod.DeepCopy()
-	found := s.world.Client().Get(ctx, client.ObjectKeyFromObject(s.pod), live)
+	found := s.lab.Client().Get(ctx, client.ObjectKeyFromObject(s.pod), live)
 	if client.IgnoreNotFound(found) == nil && (found != nil || !runs(*live)) {
 		return "", errors.Join(err, s.open(ctx))
 	}
@@ -186,9 +186,9 @@ func unadorned(err error) error {
 func (s *shell) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closesWithin)
 	defer cancel()
-	err := s.world.Client().DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{fixtures.FaultShell: s.runID})
+	err := s.lab.Client().DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{fixtures.FaultShell: s.runID})
 	if s.pod != nil {
-		err = errors.Join(err, client.IgnoreNotFound(s.world.Client().Delete(ctx, s.pod)))
+		err = errors.Join(err, client.IgnoreNotFound(s.lab.Client().Delete(ctx, s.pod)))
 	}
 	if err != nil {
 		return fmt.Errorf("removing the shell on the node: %w", err)

@@ -13,7 +13,7 @@ func TestAProofMustSeeTheFault(t *testing.T) {
 		switch command {
 		case "break":
 			broken = true
-		case "mend":
+		case "restore":
 			broken = false
 		case "prove":
 			if broken {
@@ -22,14 +22,16 @@ func TestAProofMustSeeTheFault(t *testing.T) {
 		}
 		return nil
 	}
-	fault := func(prove string) []Action { return []Action{{Node: &Node{Do: "break", Undo: "mend", Prove: prove}}} }
+	fault := func(prove string) []Action {
+		return []Action{{Node: &Node{Do: "break", Undo: "restore", Prove: prove}}}
+	}
 	cluster := fakeCluster()
 	i := injectionOn(cluster, on)
 	if err := made(t.Context(), i, fault("prove")); err != nil {
 		t.Fatal(err)
 	}
 	restored(t, cluster, on)
-	if wanted := []string{"prove", "break", "prove", "mend", "prove"}; !slices.Equal(on.commands, wanted) {
+	if wanted := []string{"prove", "break", "prove", "restore", "prove"}; !slices.Equal(on.commands, wanted) {
 		t.Errorf("on the node %v was run and not %v", on.commands, wanted)
 	}
 	if err := made(t.Context(), injectionOn(fakeCluster(), on), fault("true")); err == nil || !strings.Contains(err.Error(), "it proves nothing") {

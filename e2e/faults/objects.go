@@ -68,7 +68,7 @@ func (i *Injection) remove(ctx context.Context, object *unstructured.Unstructure
 	})
 }
 
-// until waits until look has nothing more to say, and tells what it said last.
+// until waits until look has nothing more to say; its error has what look said last.
 func (i *Injection) until(ctx context.Context, what string, look func(context.Context) (string, error)) error {
 	var says string
 	err := wait.PollUntilContextTimeout(ctx, lookEvery, settlesWithin, true, func(ctx context.Context) (bool, error) {

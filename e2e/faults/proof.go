@@ -11,20 +11,20 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/preflight"
 )
 
-// mend puts everything back, takes away what the walk left, waits for the proof
+// repair puts everything back, removes what the run of the suite left, waits for the proof
 // that the lab is whole, and only then removes the journal.
 func (r *Run) repair(ctx context.Context, injection *Injection, folder string) error {
 	err := injection.restoreAll(ctx)
 	settings := r.Settings
 	settings.Reports, settings.WorkDir = folder, workDir(folder)
-	world, connected := cluster.Connect(settings)
+	lab, connected := cluster.Connect(settings)
 	if connected != nil {
 		return errors.Join(err, connected)
 	}
-	if err := errors.Join(err, ownership.CleanUpPreviousRun(ctx, world)); err != nil {
+	if err := errors.Join(err, ownership.CleanUpPreviousRun(ctx, lab)); err != nil {
 		return err
 	}
-	if err := r.prove(ctx, world, injection); err != nil {
+	if err := r.prove(ctx, lab, injection); err != nil {
 		return err
 	}
 	return injection.journal.remove(ctx)
@@ -32,9 +32,9 @@ func (r *Run) repair(ctx context.Context, injection *Injection, folder string) e
 
 // prove waits for the proof that the lab is whole, and removes what is kept on
 // the node about the fault's commands.
-func (r *Run) prove(ctx context.Context, world *cluster.Cluster, injection *Injection) error {
+func (r *Run) prove(ctx context.Context, lab *cluster.Cluster, injection *Injection) error {
 	err := injection.until(ctx, "the proof that the lab is whole", func(ctx context.Context) (string, error) {
-		return r.notRestored(ctx, world, injection)
+		return r.notRestored(ctx, lab, injection)
 	})
 	if err != nil || !injection.journal.onNode() {
 		return err
@@ -42,25 +42,25 @@ func (r *Run) prove(ctx context.Context, world *cluster.Cluster, injection *Inje
 	return injection.node.forget(ctx)
 }
 
-// broken tells what is not yet as in a whole lab: what was touched, what there
-// is in the namespace, what the preflight finds.
-func (r *Run) notRestored(ctx context.Context, world *cluster.Cluster, injection *Injection) (string, error) {
+// notRestored says what is not yet as in a whole lab: what was touched, what there
+// is in the namespace, what the environment check finds.
+func (r *Run) notRestored(ctx context.Context, lab *cluster.Cluster, injection *Injection) (string, error) {
 	left, err := injection.drift(ctx)
 	if err != nil || len(left) > 0 {
 		return firstOf(left), err
 	}
 	if r.baseline != nil {
-		if says := r.unexpected(ctx, world); says != "" {
+		if says := r.unexpected(ctx, lab); says != "" {
 			return says, nil
 		}
 	}
-	return preflight.Blocking(preflight.Judge(preflight.Collect(ctx, world), world.Pins)), nil
+	return preflight.Blocking(preflight.Judge(preflight.Collect(ctx, lab), lab.Pins)), nil
 }
 
-// strange tells what is in the namespace and does not belong there. A cluster
+// unexpected says what is in the namespace and does not belong there. A cluster
 // that cannot be looked at yet, such as after a restart of Kueue, is no error.
-func (r *Run) unexpected(ctx context.Context, world *cluster.Cluster) string {
-	there, err := world.Inventory(ctx)
+func (r *Run) unexpected(ctx context.Context, lab *cluster.Cluster) string {
+	there, err := lab.Inventory(ctx)
 	switch {
 	case err != nil:
 		return "the namespace could not be looked at: " + err.Error()

@@ -23,7 +23,7 @@ const (
 // removeShells removes what earlier runs left of their shells on the node. This run
 // holds the lab, so none of them is in use.
 func (r *Run) removeShells(ctx context.Context) error {
-	names, err := removeShells(ctx, r.world.Client())
+	names, err := removeShells(ctx, r.lab.Client())
 	if len(names) > 0 {
 		fmt.Fprintf(r.Out, "removed shells on the node that an earlier run left: %s\n", strings.Join(names, ", "))
 	}
@@ -34,7 +34,7 @@ func (r *Run) removeShells(ctx context.Context) error {
 // journal stays unless all of it is restored and proven.
 func (r *Run) Restore(ctx context.Context) (err error) {
 	cluster.SetWaits()
-	if r.world, err = cluster.Connect(r.Settings); err != nil {
+	if r.lab, err = cluster.Connect(r.Settings); err != nil {
 		return err
 	}
 	ctx, r.interrupt = context.WithCancelCause(ctx)
@@ -43,7 +43,7 @@ func (r *Run) Restore(ctx context.Context) (err error) {
 	if err := r.holdToRestore(ctx); err != nil {
 		return err
 	}
-	left, err := readJournal(ctx, r.world.Client())
+	left, err := readJournal(ctx, r.lab.Client())
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (r *Run) restore(ctx context.Context, left *journal) (err error) {
 	defer cancel()
 	if left.onNode() {
 		// Without a shell, what is not of the node is restored all the same.
-		shell, opened := openShell(ctx, r.world, r.Settings.Run, true)
+		shell, opened := openShell(ctx, r.lab, r.Settings.Run, true)
 		if opened == nil {
 			r.shell = shell
 			defer func() { err = errors.Join(err, shell.close(ctx)) }()
@@ -106,24 +106,24 @@ func (r *Run) restore(ctx context.Context, left *journal) (err error) {
 	// The proof is that of the run which broke the lab: to any other, its journal is a finding.
 	settings := r.Settings
 	settings.Run = left.run
-	world, err := cluster.Connect(settings)
+	lab, err := cluster.Connect(settings)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(injection.restoreAll(ctx), ownership.CleanUpPreviousRun(ctx, world)); err != nil {
+	if err := errors.Join(injection.restoreAll(ctx), ownership.CleanUpPreviousRun(ctx, lab)); err != nil {
 		return err
 	}
-	if err := r.prove(ctx, world, injection); err != nil {
+	if err := r.prove(ctx, lab, injection); err != nil {
 		return err
 	}
 	if err := left.remove(ctx); err != nil {
 		return err
 	}
-	_, err = removeShells(ctx, r.world.Client())
+	_, err = removeShells(ctx, r.lab.Client())
 	return err
 }
 
-// onNode tells whether a fault has commands on the node.
+// onNode reports whether a fault has commands on the node.
 func (j *journal) onNode() bool {
 	return slices.ContainsFunc(j.list(), func(e entry) bool { return e.Node != nil })
 }

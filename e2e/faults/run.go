@@ -15,7 +15,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
-// healsWithin bounds the mending of one fault, after an interrupt too: whoever
+// repairsWithin bounds the repair after one fault, after an interrupt too: whoever
 // made the lab may remove it not much later.
 const repairsWithin = 80 * time.Second
 
@@ -30,22 +30,22 @@ type Run struct {
 	Program string
 	// Faults are done in this order.
 	Faults []Fault
-	// Walk tells to walk all steps on the mended lab at the end.
-	Walk bool
+	// AllSteps runs all steps on the restored lab at the end.
+	AllSteps bool
 	// Out is where progress and the table are printed.
 	Out io.Writer
 
-	world *cluster.Cluster
+	lab   *cluster.Cluster
 	shell *shell
 	// release lets other runs have the lab again; interrupt ends the catalogue.
 	release   func(context.Context) error
 	interrupt context.CancelCauseFunc
-	// empty is what there is in the lab's namespace while nothing is broken.
+	// baseline is what there is in the lab's namespace while nothing is broken.
 	baseline []string
 }
 
 // Do breaks the lab in every way, and returns how many faults were not caught
-// or not mended. An error means that the catalogue could not be run on this lab.
+// or not restored. An error means that the catalogue could not be run on this lab.
 func (r *Run) Do(ctx context.Context) (failed int, err error) {
 	ctx, r.interrupt = context.WithCancelCause(ctx)
 	defer r.interrupt(nil)
@@ -62,18 +62,18 @@ func (r *Run) Do(ctx context.Context) (failed int, err error) {
 	var results []Result
 	for i, fault := range r.Faults {
 		fmt.Fprintf(r.Out, "%2d/%d %s: %s\n", i+1, len(r.Faults), fault.Name, fault.Title)
-		result, mended := r.one(ctx, fault)
+		result, restored := r.one(ctx, fault)
 		results = append(results, result)
-		r.print(result, mended)
+		r.print(result, restored)
 		if result.Wrong != "" {
 			failed++
 		}
-		if ctx.Err() != nil || !mended {
+		if ctx.Err() != nil || !restored {
 			break
 		}
 	}
-	if r.Walk && ctx.Err() == nil && len(results) == len(r.Faults) {
-		result := r.walk(ctx)
+	if r.AllSteps && ctx.Err() == nil && len(results) == len(r.Faults) {
+		result := r.runAllSteps(ctx)
 		results = append(results, result)
 		if result.Wrong != "" {
 			failed++
@@ -90,15 +90,15 @@ func (r *Run) Do(ctx context.Context) (failed int, err error) {
 // begin makes sure that what is to be broken is the lab, and whole.
 func (r *Run) begin(ctx context.Context) error {
 	cluster.SetWaits()
-	world, err := cluster.Connect(r.Settings)
+	lab, err := cluster.Connect(r.Settings)
 	if err != nil {
 		return err
 	}
-	r.world = world
-	site := preflight.Collect(ctx, world)
-	if site.Unreachable == nil {
-		// Before the preflight: whatever is wrong could be the doing of a fault that is left.
-		left, err := readJournal(ctx, world.Client())
+	r.lab = lab
+	facts := preflight.Collect(ctx, lab)
+	if facts.Unreachable == nil {
+		// Before the environment check: whatever is wrong could be the doing of a fault that is left.
+		left, err := readJournal(ctx, lab.Client())
 		if err != nil {
 			return err
 		}
@@ -106,52 +106,52 @@ func (r *Run) begin(ctx context.Context) error {
 			return left.refusal()
 		}
 	}
-	if wrong := preflight.Blocking(preflight.Judge(site, world.Pins)); wrong != "" {
+	if wrong := preflight.Blocking(preflight.Judge(facts, lab.Pins)); wrong != "" {
 		return fmt.Errorf("only a whole lab can be broken. %s", wrong)
 	}
-	if err := r.hold(ctx, site); err != nil {
+	if err := r.hold(ctx, facts); err != nil {
 		return err
 	}
 	if err := r.removeShells(ctx); err != nil {
 		return err
 	}
-	if err := ownership.CleanUpPreviousRun(ctx, world); err != nil {
+	if err := ownership.CleanUpPreviousRun(ctx, lab); err != nil {
 		return err
 	}
-	if r.baseline, err = world.Inventory(ctx); err != nil {
+	if r.baseline, err = lab.Inventory(ctx); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(r.Faults, Fault.onNode) {
-		r.shell, err = openShell(ctx, world, r.Settings.Run, false)
+		r.shell, err = openShell(ctx, lab, r.Settings.Run, false)
 	}
 	return err
 }
 
-// onNode tells whether a fault needs the node.
+// onNode reports whether a fault needs the node.
 func (f Fault) onNode() bool {
 	return slices.ContainsFunc(slices.Concat(f.Break, f.During), func(a Action) bool { return a.Node != nil })
 }
 
-// one makes a fault, runs the suite on it, judges what it told, and mends the
-// lab. mended is false if it could not be proven that the lab is whole again.
-func (r *Run) one(ctx context.Context, fault Fault) (result Result, mended bool) {
+// one makes a fault, runs the suite on it, judges what it reported, and restores the
+// lab. restored is false if it could not be proven that the lab is whole again.
+func (r *Run) one(ctx context.Context, fault Fault) (result Result, restored bool) {
 	result = Result{Fault: fault.Name, Title: fault.Title}
-	injection := r.injection(&journal{client: r.world.Client(), fault: fault.Name, run: r.Settings.Run, holder: r.Holder, since: time.Now()})
+	injection := r.injection(&journal{client: r.lab.Client(), fault: fault.Name, run: r.Settings.Run, holder: r.Holder, since: time.Now()})
 	folder := filepath.Join(r.Settings.Reports, "faults", fault.Name)
 	r.breakAndCatch(ctx, fault, injection, folder, &result)
 
-	// Whatever happened, and however it was ended, the lab is mended.
+	// Whatever happened, and however it was ended, the lab is restored.
 	began := time.Now()
-	healing, cancel := context.WithTimeout(context.WithoutCancel(ctx), repairsWithin)
+	repairing, cancel := context.WithTimeout(context.WithoutCancel(ctx), repairsWithin)
 	defer cancel()
-	err := r.repair(healing, injection, folder)
-	result.HealedIn = time.Since(began).Seconds()
+	err := r.repair(repairing, injection, folder)
+	result.RestoredIn = time.Since(began).Seconds()
 	return result.after(ctx.Err() != nil, err), err == nil
 }
 
 // injection is what a fault is made and restored with.
 func (r *Run) injection(j *journal) *Injection {
-	injection := &Injection{client: r.world.Client(), journal: j}
+	injection := &Injection{client: r.lab.Client(), journal: j}
 	if r.shell != nil {
 		injection.node = r.shell
 	}
@@ -171,18 +171,19 @@ func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injecti
 		return
 	}
 	r.letWebhooksAnswer(ctx, injection)
-	meanwhile := begin(ctx, injection, fault.During)
+	during := begin(ctx, injection, fault.During)
 	run, err := runner{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.Settings.Run}.run(ctx, folder, fault.Step)
-	made, undone := meanwhile.end()
+	made, undone := during.end()
 	if err != nil {
 		result.Wrong = err.Error()
 		return
 	}
-	took := run.told.Sub(run.began)
+	took := run.reported().Sub(run.began)
 	if !made.IsZero() {
-		took = run.told.Sub(made)
+		took = run.reported().Sub(made)
 	}
-	result.CaughtBy, result.Message = firstFailure(run.verdict)
+	found := firstFailure(run.verdict)
+	result.CaughtBy, result.Code, result.Cause, result.Message = found.by, found.code, found.cause, found.message
 	result.Seconds = took.Seconds()
 	result.Wrong = judge(fault, run.verdict, took)
 	if undone != nil && result.Wrong != "" {
@@ -190,29 +191,29 @@ func (r *Run) breakAndCatch(ctx context.Context, fault Fault, injection *Injecti
 	}
 }
 
-// walk walks every step at the end: the strongest proof that all was mended.
-func (r *Run) walk(ctx context.Context) Result {
-	fmt.Fprintf(r.Out, "      all steps, on the mended lab\n")
-	result := Result{Fault: "none", Title: "the mended lab"}
+// runAllSteps runs every step at the end: the strongest proof that all was restored.
+func (r *Run) runAllSteps(ctx context.Context) Result {
+	fmt.Fprintf(r.Out, "      all steps, on the restored lab\n")
+	result := Result{Fault: "none", Title: "the restored lab"}
 	folder := filepath.Join(r.Settings.Reports, "faults", "none")
 	if err := freshFolder(folder); err != nil {
 		result.Wrong = err.Error()
 		return result
 	}
 	run, err := runner{program: r.Program, kubeconfig: r.Settings.Kubeconfig, runID: r.Settings.Run}.run(ctx, folder, "")
-	result.Seconds = run.told.Sub(run.began).Seconds()
+	result.Seconds = run.reported().Sub(run.began).Seconds()
 	result.CaughtBy, result.Message = run.verdict.Verdict, run.verdict.Reason
 	switch {
 	case err != nil:
 		result.Wrong = err.Error()
 	case run.verdict.Verdict != passed && run.verdict.Verdict != partial:
-		result.Wrong = "the mended lab is not whole: " + run.verdict.Reason
+		result.Wrong = "the restored lab is not whole: " + run.verdict.Reason
 	}
-	mending, cancel := context.WithTimeout(context.WithoutCancel(ctx), repairsWithin)
+	repairing, cancel := context.WithTimeout(context.WithoutCancel(ctx), repairsWithin)
 	defer cancel()
 	began := time.Now()
-	err = r.repair(mending, r.injection(nil), folder)
-	result.HealedIn = time.Since(began).Seconds()
+	err = r.repair(repairing, r.injection(nil), folder)
+	result.RestoredIn = time.Since(began).Seconds()
 	if err != nil {
 		result.Wrong = joined(result.Wrong, err.Error())
 	}
@@ -220,16 +221,16 @@ func (r *Run) walk(ctx context.Context) Result {
 	return result
 }
 
-func (r *Run) print(result Result, mended bool) {
+func (r *Run) print(result Result, restored bool) {
 	if result.Wrong != "" {
 		fmt.Fprintf(r.Out, "      ✗ %s\n", result.Wrong)
 	} else {
 		fmt.Fprintf(r.Out, "      ✓ %s, %.1f s: %s\n", result.CaughtBy, result.Seconds, shorten(firstLine(result.Message)))
 	}
 	switch {
-	case !mended:
+	case !restored:
 		fmt.Fprintf(r.Out, "        the lab is still broken; to restore it, type: %s\n", howToRestore)
 	default:
-		fmt.Fprintf(r.Out, "        mended and proven in %.1f s\n", result.HealedIn)
+		fmt.Fprintf(r.Out, "        restored and proven in %.1f s\n", result.RestoredIn)
 	}
 }

@@ -35,15 +35,15 @@ func TestAnInterruptDoesNotCutAnApplyOff(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(object)
 	}))
 	defer slow.Close()
-	world, err := cluster.Connect(settings.Settings{Kubeconfig: labtest.KubeconfigOf(t, slow.URL)})
+	target, err := cluster.Connect(settings.Settings{Kubeconfig: labtest.KubeconfigOf(t, slow.URL)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := world.Fixture("steps/hello.yaml")
+	content, err := target.Fixture("steps/hello.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	me := &Learner{cluster: world, folder: "steps"}
+	me := &Learner{cluster: target, folder: "steps"}
 	if err := me.apply(ctx, "hello.yaml", content); err != nil || !applied {
 		t.Errorf("the interrupted apply came to %v, applied: %v", err, applied)
 	}

@@ -212,7 +212,7 @@ func (me *Learner) fixture(path string) []byte {
 	return content
 }
 
-// refused fails the spec for one reason, whatever the snapshot of end was taken for.
+// failWith fails the spec for one reason, whatever the snapshot of end was taken for.
 func (me *Learner) failWith(stage string, why *matchers.Mismatch, end outcome) {
 	ginkgo.GinkgoHelper()
 	end.mismatches = []*matchers.Mismatch{why}
@@ -225,7 +225,7 @@ func (me *Learner) fail(stage string, end outcome) {
 	failure := newFailure(stage, end)
 	interrupts.AbortIfInterrupted(me.cluster, strings.TrimSuffix("while waiting: "+text.FirstLine(failure.EN), ".")+".")
 	failure.Report()
-	story := me.failureReport(failure, end.last)
-	story.Evidence = me.evidence
-	ginkgo.Fail(story.String())
+	failureReport := me.failureReport(failure, end.last)
+	failureReport.Evidence = me.evidence
+	ginkgo.Fail(failureReport.String())
 }

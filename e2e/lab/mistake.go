@@ -16,7 +16,7 @@ import (
 )
 
 // A Mistake is one that learners make: what they write, and what the cluster
-// then really does. It is done for real, before the walk and in the same
+// then really does. It is done for real, before the steps and in the same
 // namespace, with a history of its own, and taken away again.
 type Mistake struct {
 	// Name is the stem of its file in fixtures/mistakes. The JobSet in it has
@@ -52,12 +52,12 @@ func (m Mistake) Judge(snapshot *snapshot.Snapshot) *matchers.Check {
 // String is how a mistake is called in a sentence.
 func (m Mistake) String() string { return fmt.Sprintf("The mistake %s (step %d)", m.Name, m.Step) }
 
-// Story begins the story of a cluster that does not do what the mistake tells.
+// failureReport reports a cluster that does not do what the mistake says.
 func (m Mistake) failureReport(failure report.Failure, snapshot *snapshot.Snapshot) report.FailureReport {
 	return report.FailureReport{Subject: m.String(), Failure: failure, JobSets: []string{m.JobSet}, Snapshot: snapshot}
 }
 
-// ApplyInVain applies a fixture, named by its path below fixtures/, that the API
+// ApplyRefused applies a fixture, named by its path below fixtures/, that the API
 // server must refuse, and in this way. Texts differ from version to version; the
 // kind of a refusal does not.
 func (me *Learner) ApplyRefused(ctx context.Context, fixture string, wanted metav1.StatusReason) {
@@ -74,7 +74,7 @@ func (me *Learner) ApplyRefused(ctx context.Context, fixture string, wanted meta
 // of. It never comes so far that a server could give a reason.
 const NoSuchKind metav1.StatusReason = "NoSuchKind"
 
-// refusedAs judges the error of a deed that must be refused.
+// refusedAs judges the error of a request that must be refused.
 func refusedAs(err error, wanted metav1.StatusReason) *matchers.Mismatch {
 	var status apierrors.APIStatus
 	found := metav1.StatusReason("no answer")

@@ -29,7 +29,7 @@ type outcome struct {
 // A condition judges a snapshot, and returns what does not hold of it.
 type condition func(*snapshot.Snapshot) []*matchers.Mismatch
 
-// await looks at the lab again and again until the judgement, which returns why
+// poll looks at the lab again and again until the judgement, which returns why
 // it does not hold, holds: at most SoonEnough, and no longer than it can still
 // come to hold. Gomega polls; the words of a failure are ours.
 func poll(ctx context.Context, w *cluster.Cluster, jobSets []string, judge condition) outcome {
@@ -40,7 +40,7 @@ func poll(ctx context.Context, w *cluster.Cluster, jobSets []string, judge condi
 	return finish(end, started)
 }
 
-// remains watches that the judgement goes on holding for NeverWithin.
+// staysMet watches that the judgement goes on holding for NeverWithin.
 func staysMet(ctx context.Context, w *cluster.Cluster, judge condition) outcome {
 	end := outcome{met: true}
 	started := time.Now()
@@ -49,7 +49,7 @@ func staysMet(ctx context.Context, w *cluster.Cluster, judge condition) outcome 
 	return finish(end, started)
 }
 
-// looking is Look, keeping what went wrong with the last look. Whether the
+// reader is Look, keeping what went wrong with the last look. Whether the
 // controllers are there only matters to a wait, so only here it is asked.
 func reader(w *cluster.Cluster, end *outcome) func(context.Context) (*snapshot.Snapshot, error) {
 	return func(ctx context.Context) (*snapshot.Snapshot, error) {
@@ -73,7 +73,7 @@ func finish(end outcome, started time.Time) outcome {
 	return end
 }
 
-// holding is a judgement of a Snapshot as a Gomega matcher that remembers what
+// poller is a judgement of a Snapshot as a Gomega matcher that remembers what
 // it saw, and stops the polling at a dead end.
 type poller struct {
 	judge   condition
@@ -105,7 +105,7 @@ func (h *poller) Match(actual any) (bool, error) {
 	return false, nil
 }
 
-// lasting tells what has held the JobSets up at every look for long enough.
+// blockedFor tells what has held the JobSets up at every look for long enough.
 func (h *poller) blockedFor(snapshot *snapshot.Snapshot) blockers.Blocker {
 	held := blockers.Find(snapshot, h.jobSets)
 	if held.Code != h.held.Code || held.JobSet != h.held.JobSet {
@@ -127,7 +127,7 @@ func (h *poller) NegatedFailureMessage(any) string {
 	return "this was expected not to hold, and it holds"
 }
 
-// glance takes one snapshot for an outcome that is not (yet) a success.
+// readOnce takes one snapshot for an outcome that is not (yet) a success.
 func readOnce(ctx context.Context, w *cluster.Cluster) outcome {
 	snapshot, err := w.Look(ctx)
 	if err != nil {
@@ -136,7 +136,7 @@ func readOnce(ctx context.Context, w *cluster.Cluster) outcome {
 	return outcome{last: snapshot}
 }
 
-// see is glance for a deed that cannot go on without it.
+// see is glance for an action that cannot go on without it.
 func see(ctx context.Context, w *cluster.Cluster) (end outcome) {
 	err := w.Persist(ctx, func(ctx context.Context) (err error) {
 		end.last, err = w.Look(ctx)

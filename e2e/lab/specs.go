@@ -150,7 +150,7 @@ func (me *Learner) passes(ctx context.Context, jobSets []string, judge condition
 	}
 }
 
-// refusalsOf makes a condition of a step's or a mistake's Judge.
+// mismatchesOf makes a condition of a step's or a mistake's Judge.
 func mismatchesOf(judge func(*snapshot.Snapshot) *matchers.Check) condition {
 	return func(s *snapshot.Snapshot) []*matchers.Mismatch { return judge(s).Mismatches }
 }

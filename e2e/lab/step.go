@@ -54,7 +54,7 @@ func (s Step) Judge(snapshot *snapshot.Snapshot) *matchers.Check {
 // String is how a step is called in a sentence.
 func (s Step) String() string { return fmt.Sprintf("Step %d %s «%s»", s.Number, s.Name, s.Title) }
 
-// Story begins the story of a failure of this step.
+// FailureReport reports a failure of this step.
 func (s Step) FailureReport(failure report.Failure, snapshot *snapshot.Snapshot) report.FailureReport {
 	return report.FailureReport{Subject: s.String(), Failure: failure, JobSets: s.JobSets, Files: s.Files, Snapshot: snapshot, Task: s.Task}
 }

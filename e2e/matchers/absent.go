@@ -10,7 +10,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// absent refuses a JobSet that is not there, and says where one of its name is.
+// missingJobSet refuses a JobSet that is not there, and says where one of its name is.
 func missingJobSet(j snapshot.JobSet) *Mismatch {
 	if j.Live != nil {
 		return nil
@@ -45,7 +45,7 @@ func missingRole(r snapshot.ReplicatedJob) *Mismatch {
 		Row("replicatedJobs", r.Name, text.List(slices.Sorted(maps.Keys(roles))))
 }
 
-// unwritten refuses a file that is not there, cannot be read or holds nothing.
+// missingFile refuses a file that is not there, cannot be read or holds nothing.
 func missingFile(f snapshot.File) *Mismatch {
 	switch {
 	case f.Unread != nil:
@@ -70,7 +70,7 @@ func MissingPod(p snapshot.Pod) *Mismatch {
 		Row("pods", fmt.Sprintf("%s-0-%d", p.Role, p.Index), "not there")
 }
 
-// absent refuses a Workload that is not there, and says whether Kueue gave one
+// missingWorkload refuses a Workload that is not there, and says whether Kueue gave one
 // to the JobSet's Jobs instead.
 func missingWorkload(w snapshot.Workload) *Mismatch {
 	if r := missingJobSet(w.Of); r != nil {

@@ -32,7 +32,7 @@ func Expect[T any](c *Check, actual T, matcher Matcher[T]) {
 	}
 }
 
-// first is the first result that refuses; nil if every matcher holds.
+// First is the first result that refuses; nil if every matcher holds.
 func (c *Check) First() *Mismatch {
 	if len(c.Mismatches) == 0 {
 		return nil

@@ -119,7 +119,7 @@ func leftOut(written, live *jobsetv1.JobSet, gpu string) (path, inFile, inCluste
 	return path, inFile, inCluster
 }
 
-// firstDifference walks what the file says and returns the first place where
+// firstDifference goes through what the file says and returns the first place where
 // the cluster says otherwise, with both values; an empty path if there is none.
 func firstDifference(path string, wanted, found any) (where, inFile, inCluster string) {
 	switch w := wanted.(type) {

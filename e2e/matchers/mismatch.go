@@ -9,10 +9,10 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// A Refusal is why a Matcher does not hold: its code, one sentence in Korean and
+// A Mismatch is why a Matcher does not hold: its code, one sentence in Korean and
 // in English, and what was wanted and found, side by side. The sentences say what
 // is seen and what the lab text asks for, in the lab text's own terms, and not
-// what to type: they are shown to the learner whose work is judged. A nil Refusal
+// what to type: they are shown to the learner whose work is judged. A nil Mismatch
 // means that the Matcher holds.
 type Mismatch struct {
 	Code snapshot.Code `json:"code"`
@@ -23,12 +23,12 @@ type Mismatch struct {
 	Inconclusive bool `json:"-"`
 }
 
-// refuse makes the Refusal of a matcher that judges a learner's work.
+// NewMismatch makes the Mismatch of a matcher that judges a learner's work.
 func NewMismatch(code snapshot.Code, words snapshot.Text) *Mismatch {
 	return &Mismatch{Code: code, Text: words}
 }
 
-// unlike makes the Refusal of a matcher that only mistakes use. It judges the
+// NewInternalMismatch makes the Mismatch of a matcher that only mistakes use. It judges the
 // cluster and not a learner's work, so it needs no Korean sentence.
 func NewInternalMismatch(code snapshot.Code, format string, args ...any) *Mismatch {
 	return &Mismatch{Code: code, Text: snapshot.Text{EN: fmt.Sprintf(format, text.ShownAll(args)...)}}
@@ -57,11 +57,11 @@ func (r *Mismatch) String() string {
 	return r.EN + "\n\n" + text.Indent(text.Columns(cells), "  ")
 }
 
-// widestBeside is how wide a wanted value may be, in columns of the terminal, to
+// maxSideBySide is how wide a wanted value may be, in columns of the terminal, to
 // stand beside the found one.
 const maxSideBySide = 60
 
-// below renders the rows with the found value below the wanted one.
+// stacked renders the rows with the found value below the wanted one.
 func (r *Mismatch) stacked() string {
 	var cells [][]string
 	for _, row := range r.Rows {

@@ -56,7 +56,7 @@ func HaveRunningPods(wanted int) Matcher[snapshot.JobSet] {
 	}
 }
 
-// unsteadyWords names the first pod that does not run, in parentheses.
+// whyNotRunningText names the first pod that does not run, in parentheses.
 func whyNotRunningText(j snapshot.JobSet) snapshot.Text {
 	pods := j.Pods().Items
 	held := map[string]bool{}

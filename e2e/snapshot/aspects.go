@@ -14,7 +14,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/text"
 )
 
-// An aspect is one side of an object's state that changes by itself: a pod's
+// A stateField is one side of an object's state that changes by itself: a pod's
 // phase, say, or whether a JobSet is suspended.
 type stateField struct {
 	name, state, text string
@@ -36,7 +36,7 @@ func kindOf(object client.Object) string {
 	return ""
 }
 
-// introduce says what an object is and where it belongs.
+// newObjectHistory says what an object is and where it belongs.
 func newObjectHistory(kind string, object client.Object) ObjectHistory {
 	labels := object.GetLabels()
 	sighting := ObjectHistory{

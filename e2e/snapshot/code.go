@@ -17,13 +17,13 @@ type Row struct {
 	Found  string `json:"found"`
 }
 
-// Words are one sentence in Korean and in English.
+// A Text is one sentence in Korean and in English.
 type Text struct {
 	KO string `json:"ko,omitempty"`
 	EN string `json:"en"`
 }
 
-// tell fills both sentences with the same values.
+// TextOf fills both sentences with the same values.
 func TextOf(ko, en string, values ...any) Text {
 	values = text.ShownAll(values)
 	return Text{KO: fmt.Sprintf(ko, values...), EN: fmt.Sprintf(en, values...)}

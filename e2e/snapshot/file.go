@@ -14,7 +14,7 @@ type File struct {
 	Unread *Text
 }
 
-// plain takes away what differs between editors and says nothing: a byte order
+// Plain takes away what differs between editors and says nothing: a byte order
 // mark, carriage returns, blanks at the end of a line.
 func Plain(text string) string {
 	text = strings.TrimPrefix(text, "\ufeff")
@@ -25,7 +25,7 @@ func Plain(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// quote is the start of the file's text on one line, for a message.
+// Quote is the start of the file's text on one line, for a message.
 func (f File) Quote() string {
 	text := strings.Join(strings.Fields(f.Text), " ")
 	if runes := []rune(text); len(runes) > 70 {
@@ -39,7 +39,7 @@ type pair struct {
 	Key, Value string
 }
 
-// pairs reads the lines of the form key=value. Blanks around either side are
+// Pairs reads the lines of the form key=value. Blanks around either side are
 // let pass; lines of another form are returned apart.
 func (f File) Pairs() (pairs []pair, others []string) {
 	for line := range strings.Lines(f.Text) {

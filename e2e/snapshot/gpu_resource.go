@@ -10,7 +10,7 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// gpuResource is what this lab calls one GPU: the extended resource that its
+// GpuResource is what this lab calls one GPU: the extended resource that its
 // ClusterQueue covers. A lab is free to call it otherwise than the learner's
 // files here do; what a learner's own JobSet asks for is judged by this name.
 // Where the queue does not tell, the pinned name stands.
@@ -22,7 +22,7 @@ func GpuResource(queue *kueuev1.ClusterQueue, pins fixtures.Pins) string {
 	return covered[0]
 }
 
-// extendedResources are the resources that a queue covers and that a device
+// ExtendedResources are the resources that a queue covers and that a device
 // plugin offers: those with a domain of their own in front of a slash.
 func ExtendedResources(queue *kueuev1.ClusterQueue) []string {
 	if queue == nil {
@@ -48,7 +48,7 @@ func Covers(queue *kueuev1.ClusterQueue, resource corev1.ResourceName) bool {
 	return slices.Contains(Covered(queue), string(resource))
 }
 
-// covered lists the resources that a ClusterQueue has quotas for.
+// Covered lists the resources that a ClusterQueue has quotas for.
 func Covered(queue *kueuev1.ClusterQueue) []string {
 	var resources []string
 	for _, group := range queue.Spec.ResourceGroups {
@@ -59,7 +59,7 @@ func Covered(queue *kueuev1.ClusterQueue) []string {
 	return resources
 }
 
-// gpusOf sums the GPUs of a pod's containers. An extended resource's request
+// GpusOf sums the GPUs of a pod's containers. An extended resource's request
 // equals its limit and may be left out.
 func GpusOf(pod corev1.PodSpec, resource string) int64 {
 	var total int64

@@ -17,7 +17,7 @@ type History struct {
 	Gaps []string `json:"gaps,omitempty"`
 }
 
-// A Sighting is one object, and every state that it was seen in.
+// An ObjectHistory is one object, and every state that it was seen in.
 type ObjectHistory struct {
 	Kind string    `json:"kind"`
 	Name string    `json:"name"`
@@ -40,7 +40,7 @@ type ObjectHistory struct {
 	Transitions []Transition `json:"moments,omitempty"`
 }
 
-// A Moment is when an object was first seen in a state.
+// A Transition is when an object was first seen in a state.
 type Transition struct {
 	// At is in seconds since History.Since.
 	At float64 `json:"at"`
@@ -59,7 +59,7 @@ const (
 	stateNoQuota     = "QuotaNotReserved"
 )
 
-// Was tells whether the object was ever seen in the state.
+// Reached tells whether the object was ever seen in the state.
 func (s ObjectHistory) Reached(state string) bool {
 	for _, moment := range s.Transitions {
 		if moment.State == state {

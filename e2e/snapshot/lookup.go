@@ -12,7 +12,7 @@ type answer struct {
 	Address netip.Addr
 }
 
-// answersIn reads the addresses out of what nslookup (busybox, old and new, and
+// AnswersIn reads the addresses out of what nslookup (busybox, old and new, and
 // BIND's), getent hosts, host or dig print. The address of the DNS server
 // itself, which every nslookup prints first, is no answer.
 func AnswersIn(text string) []answer {
@@ -69,7 +69,7 @@ func firstAddress(fields []string) (netip.Addr, bool) {
 
 func host(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
-// complaintIn is the line in which a lookup says that there is no such name.
+// ComplaintIn is the line in which a lookup says that there is no such name.
 func ComplaintIn(text string) string {
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, "NXDOMAIN") || strings.Contains(line, "can't resolve") {

@@ -28,7 +28,7 @@ func (p Pod) Label(key string) string {
 	return p.Live.Labels[key]
 }
 
-// fullName is the DNS name that JobSet gives the pod: the pod's hostname below
+// FullName is the DNS name that JobSet gives the pod: the pod's hostname below
 // the JobSet's headless Service, in a cluster of the usual domain.
 func (p Pod) FullName() string {
 	return fmt.Sprintf("%s-%s-0-%d.%s.%s.svc.cluster.local", p.Of.Name, p.Role, p.Index, p.Of.Name, p.Of.Snapshot.Namespace)

@@ -10,17 +10,17 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/text"
 )
 
-// roleOf is the replicatedJob that a pod belongs to.
+// RoleOf is the replicatedJob that a pod belongs to.
 func RoleOf(pod *corev1.Pod) string { return pod.Labels[jobsetv1.ReplicatedJobNameKey] }
 
-// restartAttemptLabel is set by the JobSet controller on Jobs and pods. The API
+// RestartAttemptLabel is set by the JobSet controller on Jobs and pods. The API
 // package has no name for it; the controller's pkg/constants calls it RestartsKey.
 const RestartAttemptLabel = "jobset.sigs.k8s.io/restart-attempt"
 
 // Waiting reasons of a container that is only on its way.
 var onItsWay = map[string]bool{"": true, "ContainerCreating": true, "PodInitializing": true}
 
-// rankOf names a pod by its place in the JobSet, as its hostname does without
+// RankOf names a pod by its place in the JobSet, as its hostname does without
 // the JobSet's name: worker-0-1 is completion index 1 of the first worker Job.
 func RankOf(pod *corev1.Pod) string {
 	return fmt.Sprintf("%s-%s-%s", pod.Labels[jobsetv1.ReplicatedJobNameKey], pod.Labels[jobsetv1.JobIndexKey],
@@ -36,7 +36,7 @@ func isReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// isSteady is what the lab text means by a pod that runs: Running, Ready, no
+// IsRunningAndReady is what the lab text means by a pod that runs: Running, Ready, no
 // container ever started again.
 func IsRunningAndReady(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning && isReady(pod) && ContainerRestarts(pod) == 0
@@ -50,7 +50,7 @@ func ContainerRestarts(pod *corev1.Pod) int32 {
 	return restarts
 }
 
-// waitingReason returns why a container does not start, if it is more than
+// WaitingReason returns why a container does not start, if it is more than
 // being on its way, and what the kubelet says with it.
 func WaitingReason(pod *corev1.Pod) (reason, message string) {
 	for _, container := range append(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses...) {
@@ -61,7 +61,7 @@ func WaitingReason(pod *corev1.Pod) (reason, message string) {
 	return "", ""
 }
 
-// unschedulable returns the scheduler's words, or nothing if it has placed the
+// Unschedulable returns the scheduler's words, or nothing if it has placed the
 // pod or not looked yet.
 func Unschedulable(pod *corev1.Pod) string {
 	for _, condition := range pod.Status.Conditions {
@@ -82,7 +82,7 @@ func exitOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// podState tells a pod's state as kubectl's STATUS column would, and why.
+// PodState tells a pod's state as kubectl's STATUS column would, and why.
 func PodState(pod *corev1.Pod) string {
 	reason, message := WaitingReason(pod)
 	switch {
@@ -104,7 +104,7 @@ func PodState(pod *corev1.Pod) string {
 	return string(pod.Status.Phase)
 }
 
-// statusOf is the one word that kubectl's STATUS column has for a pod.
+// StatusOf is the one word that kubectl's STATUS column has for a pod.
 func StatusOf(pod *corev1.Pod) string {
 	if pod.DeletionTimestamp != nil {
 		return "Terminating"

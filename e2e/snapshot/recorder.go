@@ -48,7 +48,7 @@ func NewRecorder() *Recorder {
 	}
 }
 
-// SawAll notes the states of all objects of a snapshot.
+// ObserveAll notes the states of all objects of a snapshot.
 func (r *Recorder) ObserveAll(s *Snapshot) {
 	for i := range s.JobSets {
 		r.Observe(&s.JobSets[i])
@@ -64,7 +64,7 @@ func (r *Recorder) ObserveAll(s *Snapshot) {
 	}
 }
 
-// Saw notes the states of an object that are new since it was seen last.
+// Observe notes the states of an object that are new since it was seen last.
 func (r *Recorder) Observe(object client.Object) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +101,7 @@ func (r *Recorder) Observe(object client.Object) {
 	}
 }
 
-// Lost notes that an object is gone.
+// ObserveDeletion notes that an object is gone.
 func (r *Recorder) ObserveDeletion(object client.Object) {
 	r.Observe(object)
 	r.mu.Lock()
@@ -111,7 +111,7 @@ func (r *Recorder) ObserveDeletion(object client.Object) {
 	}
 }
 
-// Missed notes that the watch broke, and why.
+// RecordGap notes that the watch broke, and why.
 func (r *Recorder) RecordGap(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +149,7 @@ func (r *Recorder) Events() []Event {
 	return events
 }
 
-// needsEvents tells that the watch does not bring every event: there is none, or
+// NeedsEvents tells that the watch does not bring every event: there is none, or
 // it broke. Listing them all at each look would be the dearest part of it.
 func (r *Recorder) NeedsEvents() bool {
 	r.mu.Lock()
@@ -170,7 +170,7 @@ func (k *objectRecord) note(at float64, state, text string) {
 
 func (r *Recorder) at() float64 { return text.Seconds(r.now().Sub(r.since)) }
 
-// told shortens an event to what a person asks of it.
+// shortEvent shortens an event to what a person asks of it.
 func (r *Recorder) shortEvent(event *corev1.Event) Event {
 	when := event.LastTimestamp.Time
 	if when.IsZero() {

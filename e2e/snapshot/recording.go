@@ -11,7 +11,7 @@ import (
 )
 
 // Recording returns a copy of the snapshot without what the API server, the
-// scheduler, kubelet and the controllers add and neither a judgement nor a story
+// scheduler, kubelet and the controllers add and neither a judgement nor a failure report
 // asks for: what is left can be read, and be kept as test data.
 func (s *Snapshot) Recording() (*Snapshot, error) {
 	content, err := s.YAML()

@@ -22,7 +22,7 @@ type Controller struct {
 	Why        string `json:"why,omitempty"` // why it is not available
 }
 
-// scaledToNone is why a manager is not there that somebody switched off.
+// ScaledToNone is why a manager is not there that somebody switched off.
 const ScaledToNone = "it is scaled to 0"
 
 // A Snapshot is one reading of the lab: the objects of its namespace, the

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// atOnce puts the moments that an object came to at the same time on one line.
+// simultaneous puts the moments that an object came to at the same time on one line.
 func (s ObjectHistory) simultaneous() []Transition {
 	var moments []Transition
 	for _, moment := range s.Transitions {

@@ -8,10 +8,10 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// kubectlApplied is where kubectl keeps the whole manifest a second time.
+// KubectlApplied is where kubectl keeps the whole manifest a second time.
 const KubectlApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// trim takes from the objects what no judgement asks for and what makes a
+// Trim takes from the objects what no judgement asks for and what makes a
 // written snapshot hard to read.
 func (s *Snapshot) Trim() {
 	for i := range s.JobSets {

@@ -39,7 +39,7 @@ func (s *Snapshot) Suspended() []string {
 	return slices.Sorted(slices.Values(names))
 }
 
-// state tells what a JobSet is at, in the words of its columns in kubectl.
+// State tells what a JobSet is at, in the words of its columns in kubectl.
 func (j JobSet) State() string {
 	var words []string
 	for _, kind := range []jobsetv1.JobSetConditionType{jobsetv1.JobSetFailed, jobsetv1.JobSetCompleted, jobsetv1.JobSetRestarting} {
@@ -122,7 +122,7 @@ func (j JobSet) Pods() Pods {
 	return pods
 }
 
-// allPods includes those that are being deleted.
+// AllPods includes those that are being deleted.
 func (j JobSet) AllPods() []corev1.Pod {
 	var pods []corev1.Pod
 	for _, pod := range j.Snapshot.Pods {
@@ -166,7 +166,7 @@ func (j JobSet) Workload() Workload {
 	return view
 }
 
-// workloads are those that the JobSet owns. Their names are Kueue's affair.
+// Workloads are those that the JobSet owns. Their names are Kueue's affair.
 func (j JobSet) Workloads() []kueuev1.Workload {
 	var owned []kueuev1.Workload
 	if j.Live == nil {
@@ -187,7 +187,7 @@ func (j JobSet) Suspended() bool {
 	return j.Live != nil && j.Live.Spec.Suspend != nil && *j.Live.Spec.Suspend
 }
 
-// condition returns a condition of the JobSet, nil if it has none of that type.
+// Condition returns a condition of the JobSet, nil if it has none of that type.
 func (j JobSet) Condition(kind jobsetv1.JobSetConditionType) *metav1.Condition {
 	if j.Live == nil {
 		return nil
@@ -200,7 +200,7 @@ func (j JobSet) IsNow(kind jobsetv1.JobSetConditionType) bool {
 	return condition != nil && condition.Status == metav1.ConditionTrue
 }
 
-// condition returns a condition of the Workload, nil if it has none of that type.
+// Condition returns a condition of the Workload, nil if it has none of that type.
 func (w Workload) Condition(kind string) *metav1.Condition {
 	if w.Live == nil {
 		return nil
@@ -213,7 +213,7 @@ func (w Workload) IsNow(kind string) bool {
 	return condition != nil && condition.Status == metav1.ConditionTrue
 }
 
-// ranks lists every place in the JobSet, by its spec.
+// Ranks lists every place in the JobSet, by its spec.
 func (j JobSet) Ranks() []string {
 	var ranks []string
 	for _, role := range j.Live.Spec.ReplicatedJobs {

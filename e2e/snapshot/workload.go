@@ -22,7 +22,7 @@ func Active(conditions []metav1.Condition) string {
 	return ""
 }
 
-// told is a condition of the Workload in Kueue's own words.
+// ConditionText is a condition of the Workload in Kueue's own words.
 func (w Workload) ConditionText(kind string) string {
 	condition := w.Condition(kind)
 	if condition == nil {
@@ -40,7 +40,7 @@ func (w Workload) Reason() string {
 	return reserved.Message
 }
 
-// state tells what a Workload is for and what Kueue has decided.
+// State tells what a Workload is for and what Kueue has decided.
 func (w Workload) State() string {
 	var podSets []string
 	for _, podSet := range w.Live.Spec.PodSets {
@@ -58,7 +58,7 @@ func (w Workload) State() string {
 	return text.List(podSets) + ", " + decided
 }
 
-// because is Kueue's reason with QuotaReserved=False, to end a sentence with.
+// Because is Kueue's reason with QuotaReserved=False, to end a sentence with.
 func (w Workload) Because() string {
 	if w.Reason() == "" {
 		return ""
@@ -66,7 +66,7 @@ func (w Workload) Because() string {
 	return ": " + strings.TrimSuffix(text.ReasonAndMessage(w.Condition(kueuev1.WorkloadQuotaReserved).Reason, w.Reason()), ".")
 }
 
-// reasons are all the texts with which Kueue refused the Workload quota: the
+// Reasons are all the texts with which Kueue refused the Workload quota: the
 // present one first, then those seen before, then those of its events.
 func (w Workload) Reasons() []string {
 	if w.Live == nil {

@@ -6,7 +6,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/lab"
 )
 
-// course is the lab of the lab text. A new step is one more name in this list.
+// Course is the lab of the lab text. A new step is one more name in this list.
 var Course = lab.Course{
 	Steps:    []lab.Step{helloStep, dnsStep, labelsStep, fragileStep, evalStep, trainStep, bigStep, reportStep},
 	Mistakes: mistakes,

@@ -19,11 +19,11 @@ func TestJudgeTellsTheStory(t *testing.T) {
 		step   int
 		change func(s *snapshot.Snapshot)
 	}{
-		{"story-old-attempt.txt", 4, func(s *snapshot.Snapshot) { pod(s, "fragile-leader").Labels[attempt] = "0" }},
-		{"story-image-missing.txt", 6, func(s *snapshot.Snapshot) {
+		{"failure-old-attempt.txt", 4, func(s *snapshot.Snapshot) { pod(s, "fragile-leader").Labels[attempt] = "0" }},
+		{"failure-image-missing.txt", 6, func(s *snapshot.Snapshot) {
 			starting(pod(s, "train-worker-0-1"), "ImagePullBackOff", `Back-off pulling image "busybox:1.35.0"`)
 		}},
-		{"story-queue-missing.txt", 7, func(s *snapshot.Snapshot) {
+		{"failure-queue-missing.txt", 7, func(s *snapshot.Snapshot) {
 			workload(s, "big").Status.Conditions = []metav1.Condition{{Type: "QuotaReserved", Status: "False",
 				Reason: kueuev1.WorkloadInadmissible, Message: "LocalQueue lq doesn't exist"}}
 		}},
@@ -32,9 +32,9 @@ func TestJudgeTellsTheStory(t *testing.T) {
 			snapshot := walked(t)
 			told.change(snapshot)
 			step := Course.Steps[told.step-1]
-			story := step.FailureReport(failure(step, snapshot), snapshot)
-			story.Evidence = ".lab/evidence/here"
-			golden(t, told.file, story.String()+"\n")
+			failed := step.FailureReport(failure(step, snapshot), snapshot)
+			failed.Evidence = ".lab/evidence/here"
+			golden(t, told.file, failed.String()+"\n")
 		})
 	}
 }

@@ -21,12 +21,12 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// The snapshots in testdata are real ones: `make record` walks a lab and keeps
+// The snapshots in testdata are real ones: `make record` runs a lab and keeps
 // what each mistake, and the last step, was passed on. Only what differs from run
 // to run and means nothing (the ends of pod names, UIDs, pod IPs, the node's name)
 // is named anew, so that two recordings can be compared and messages stay as they are.
 
-var record = flag.String("record", "", "the reports of a walk to take the recordings in testdata from")
+var record = flag.String("record", "", "the reports of a run to take the recordings in testdata from")
 
 func TestRecord(t *testing.T) {
 	if *record == "" {

@@ -66,7 +66,7 @@ func fails(report *types.Report, step int, message string, entries ...types.Repo
 // controller is away.
 var notRestarted = report.Failure{Stage: "is not passed", Waited: 9.6,
 	Mismatch: matchers.Mismatch{Code: matchers.NotRestarted, Text: snapshot.Text{KO: "JobSet fragile 의 재시작 횟수가 아직 0 입니다.", EN: "JobSet fragile has not restarted yet."}},
-	Blocker:  &blockers.Blocker{Code: blockers.BlockedController, JobSet: "fragile", Message: "the JobSet controller does no work"}}
+	Blocker:  &blockers.Blocker{Code: blockers.BlockedJobSetController, JobSet: "fragile", Message: "the JobSet controller does no work"}}
 
 // skips makes every spec of a step skipped.
 func skips(report *types.Report, step int, because string) {
@@ -105,7 +105,7 @@ var runs = []closed{
 			}
 		}
 	}},
-	{"wrong-world", "", "", "failed", func(report *types.Report) {
+	{"wrong-cluster", "", "", "failed", func(report *types.Report) {
 		report.SuiteSucceeded = false
 		report.SpecReports = types.SpecReports{{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStateFailed,
 			Failure: types.Failure{Message: "This is not the lab, so no step was run: there is no LocalQueue lq in namespace ml.\n\n ✗ …"}}}

@@ -82,7 +82,7 @@ func faultsCommand() *cobra.Command {
 		}
 		ctx, out, stop := untilInterrupted(command.Context(), then)
 		defer stop()
-		run := &faults.Run{Settings: settings, Program: program, Faults: chosen, Walk: len(names) == 0, Out: out, Holder: holder("lab-e2e faults")}
+		run := &faults.Run{Settings: settings, Program: program, Faults: chosen, AllSteps: len(names) == 0, Out: out, Holder: holder("lab-e2e faults")}
 		if *restore {
 			return failed(run.Restore(ctx))
 		}

@@ -43,20 +43,21 @@ type Blocker struct {
 
 // Codes of Blockers.
 const (
-	BlockedDNS        snapshot.Code = "DNSUnanswered"
-	BlockedController snapshot.Code = "ControllerUnavailable"
-	BlockedQueue      snapshot.Code = "QueueNotAdmitting"
-	BlockedCoverage   snapshot.Code = "ResourceNotCovered"
-	BlockedKueue      snapshot.Code = "NotAdmitted"
-	BlockedCreation   snapshot.Code = "PodCreationRefused"
-	BlockedScheduler  snapshot.Code = "PodUnschedulable"
-	BlockedNoJobs     snapshot.Code = "JobsNotCreated"
-	EndedJobSet       snapshot.Code = "JobSetEnded"
-	EndedPod          snapshot.Code = "PodCannotStart"
-	EndedWorkload     snapshot.Code = "WorkloadFinished"
+	BlockedDNS              snapshot.Code = "DNSUnanswered"
+	BlockedJobSetController snapshot.Code = "JobSetControllerUnavailable"
+	BlockedKueueController  snapshot.Code = "KueueControllerUnavailable"
+	BlockedQueue            snapshot.Code = "QueueNotAdmitting"
+	BlockedCoverage         snapshot.Code = "ResourceNotCovered"
+	BlockedKueue            snapshot.Code = "NotAdmitted"
+	BlockedCreation         snapshot.Code = "PodCreationRefused"
+	BlockedScheduler        snapshot.Code = "PodUnschedulable"
+	BlockedNoJobs           snapshot.Code = "JobsNotCreated"
+	EndedJobSet             snapshot.Code = "JobSetEnded"
+	EndedPod                snapshot.Code = "PodCannotStart"
+	EndedWorkload           snapshot.Code = "WorkloadFinished"
 )
 
-// HeldUp finds what keeps these JobSets from going on; its Code is empty if
+// Find finds what keeps these JobSets from going on; its Code is empty if
 // nothing is seen to. Unlike a DeadEnd each could pass, if somebody mends the
 // lab, so it ends a wait only when it was there for long without a break.
 // The causes come first: what they bring about would be told in their place.
@@ -92,7 +93,7 @@ func waitsForQuota(j snapshot.JobSet) bool {
 	return j.Queue() != "" && j.Suspended() && !j.Workload().IsNow(kueuev1.WorkloadQuotaReserved)
 }
 
-// heldByQueue finds the queue that the JobSet names missing, or not working.
+// blockedByQueue finds the queue that the JobSet names missing, or not working.
 func blockedByQueue(j snapshot.JobSet) string {
 	if !waitsForQuota(j) {
 		return ""
@@ -118,7 +119,7 @@ func localQueue(j snapshot.JobSet) *kueuev1.LocalQueue {
 	return nil
 }
 
-// heldByCoverage finds a resource that the JobSet's pods ask for and that the
+// blockedByCoverage finds a resource that the JobSet's pods ask for and that the
 // lab's ClusterQueue has no quota of any size for.
 func blockedByCoverage(j snapshot.JobSet) string {
 	queue := j.Snapshot.ClusterQueue
@@ -150,7 +151,7 @@ var undecided = []string{
 	kueuev1.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads,
 }
 
-// heldByKueue is Kueue's own word that it does not let the JobSet in. Nothing in
+// blockedByKueue is Kueue's own word that it does not let the JobSet in. Nothing in
 // the lab gives quota back by itself: its pods run until somebody ends them.
 func blockedByKueue(j snapshot.JobSet) string {
 	workload := j.Workload()
@@ -164,7 +165,7 @@ func blockedByKueue(j snapshot.JobSet) string {
 	return fmt.Sprintf("Kueue does not let JobSet %s in%s", j.Name, workload.Because())
 }
 
-// heldByCreation finds a Job that lacks pods because the API server refuses to
+// blockedByPodCreation finds a Job that lacks pods because the API server refuses to
 // create them. The Job controller tries again, but each time later.
 func blockedByPodCreation(j snapshot.JobSet) string {
 	for _, job := range j.Jobs() {
@@ -191,7 +192,7 @@ func podsOf(j snapshot.JobSet, job *batchv1.Job) int32 {
 	return pods
 }
 
-// heldByScheduler finds a pod for which there is no room on any node. A pod that
+// blockedByScheduler finds a pod for which there is no room on any node. A pod that
 // is gated is not looked at by the scheduler, and so not one of these.
 func blockedByScheduler(j snapshot.JobSet) string {
 	pods := j.Pods().Items
@@ -205,7 +206,7 @@ func blockedByScheduler(j snapshot.JobSet) string {
 	return ""
 }
 
-// heldWithoutJobs finds a JobSet of which the controller has made nothing. A
+// blockedWithoutJobs finds a JobSet of which the controller has made nothing. A
 // suspended one has its Jobs too, and one that has ended may have none.
 func blockedWithoutJobs(j snapshot.JobSet) string {
 	if len(j.Jobs()) > 0 || ended(j) {

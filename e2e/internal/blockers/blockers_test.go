@@ -99,21 +99,21 @@ func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
 		says     []string
 	}{
 		"no JobSet controller, and the Job has failed": {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) { labtest.JobFailed(s); labtest.TakeAway(s, 0, snapshot.ScaledToNone) },
-			BlockedController, []string{"the JobSet controller does no work", "jobset-system/m", "scaled to 0"}},
+			BlockedJobSetController, []string{"the JobSet controller does no work", "jobset-system/m", "scaled to 0"}},
 		"no JobSet controller, and the Job is still suspended": {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) { s.Jobs[0].Spec.Suspend = ptr.To(true); labtest.TakeAway(s, 0, "fell over") },
-			BlockedController, []string{"the JobSet controller"}},
+			BlockedJobSetController, []string{"the JobSet controller"}},
 		"no JobSet controller, and no Job": {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) { s.Jobs = nil; labtest.TakeAway(s, 0, "fell over") },
-			BlockedController, []string{"the JobSet controller"}},
+			BlockedJobSetController, []string{"the JobSet controller"}},
 		"no Kueue, whose webhook keeps a Job from ending": {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) {
 			s.Jobs[0].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue}}
 			labtest.TakeAway(s, 1, snapshot.ScaledToNone)
-		}, BlockedController, []string{"the Kueue controller"}},
-		"no Kueue, and it must be asked": {labtest.QueuedJobSet, func(s *snapshot.Snapshot) { labtest.TakeAway(s, 1, snapshot.ScaledToNone) }, BlockedController, []string{"the Kueue controller"}},
+		}, BlockedKueueController, []string{"the Kueue controller"}},
+		"no Kueue, and it must be asked": {labtest.QueuedJobSet, func(s *snapshot.Snapshot) { labtest.TakeAway(s, 1, snapshot.ScaledToNone) }, BlockedKueueController, []string{"the Kueue controller"}},
 		"no Kueue, whose webhook is in the way of a pod": {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) {
 			s.Pods = nil
 			s.Events = []snapshot.Event{{UID: "job", Reason: "FailedCreate", Message: "connection refused"}}
 			labtest.TakeAway(s, 1, snapshot.ScaledToNone)
-		}, BlockedController, []string{"the Kueue controller"}},
+		}, BlockedKueueController, []string{"the Kueue controller"}},
 		"no DNS": {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) { s.Unanswered = "no DNS server answers" }, BlockedDNS, []string{"no DNS server answers"}},
 		"no LocalQueue": {labtest.QueuedJobSet, func(s *snapshot.Snapshot) { s.LocalQueues = nil }, BlockedQueue,
 			[]string{"waits in LocalQueue lq, and there is none of that name in ml"}},

@@ -11,21 +11,21 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// heldByController finds a controller that is away and that has something to do
+// blockedByController finds a controller that is away and that has something to do
 // for the JobSet. One that was switched off does not come back by itself, one
 // that fell over does. What runs already runs on without either.
 func blockedByController(j snapshot.JobSet) Blocker {
 	for _, controller := range j.Snapshot.Controllers {
-		needed := lacksJobs(j) || blockedByPodCreation(j) != "" || hasEndingJob(j)
+		code, needed := BlockedJobSetController, lacksJobs(j) || blockedByPodCreation(j) != "" || hasEndingJob(j)
 		if controller.Name == "Kueue" {
-			needed = needed || waitsForQuota(j)
+			code, needed = BlockedKueueController, needed || waitsForQuota(j)
 		} else {
 			needed = needed || awaitsReaction(j)
 		}
 		if controller.Available || !needed {
 			continue
 		}
-		held := Blocker{BlockedController, j.Name, fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s",
+		held := Blocker{code, j.Name, fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s",
 			controller.Name, controller.Deployment, controller.Why), ControllerBackWithin}
 		if controller.Why == snapshot.ScaledToNone {
 			held.For = ScaledDownAfter

@@ -22,12 +22,12 @@ var stuckWaiting = map[string]bool{
 	"CreateContainerConfigError": true,
 }
 
-// ends are the conditions of a JobSet that nothing comes after.
+// terminalConditions are the conditions of a JobSet that nothing comes after.
 var terminalConditions = []jobsetv1.JobSetConditionType{jobsetv1.JobSetFailed, jobsetv1.JobSetCompleted}
 
 func ended(j snapshot.JobSet) bool { return slices.ContainsFunc(terminalConditions, j.IsNow) }
 
-// DeadEnd finds why waiting on for these JobSets is in vain; its Code is empty if
+// Final finds why waiting on for these JobSets is in vain; its Code is empty if
 // it is not. It is only asked while a matcher does not hold.
 func Final(s *snapshot.Snapshot, jobSets []string) Blocker {
 	for _, name := range jobSets {

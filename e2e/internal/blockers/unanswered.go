@@ -8,7 +8,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// unanswered tells a lookup that no DNS server answered from one that was
+// Unanswered tells a lookup that no DNS server answered from one that was
 // answered with anything, be it that there is no such name. busybox's nslookup
 // and BIND's tools give up with the same words; one that is still waiting when
 // the look at it ends has not been answered either.

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// found reads one object; one that is not there is nil and no error.
+// Found reads one object; one that is not there is nil and no error.
 func Found[T client.Object](ctx context.Context, reader client.Client, namespace, name string, object T) (T, error) {
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
 	if err == nil {

@@ -21,7 +21,7 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// fieldManager is this suite's name in managedFields.
+// FieldManager is this suite's name in managedFields.
 const FieldManager = "gsb-jobset-e2e"
 
 // A Cluster is the lab's cluster, reached through one kubeconfig, and what it is
@@ -89,17 +89,17 @@ func connect(chosen settings.Settings, readOnly bool) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client from %s: %w", chosen.Kubeconfig, err)
 	}
-	world := &Cluster{Settings: chosen, Pins: pins, Config: config, Clientset: clients, recorder: snapshot.NewRecorder(), readOnly: readOnly}
+	target := &Cluster{Settings: chosen, Pins: pins, Config: config, Clientset: clients, recorder: snapshot.NewRecorder(), readOnly: readOnly}
 	// The REST mapping is found on first use, so an unreachable cluster is no
 	// error here.
-	world.API, world.discovery, err = newClient(config, scheme)
+	target.API, target.discovery, err = newClient(config, scheme)
 	if err != nil {
 		return nil, fmt.Errorf("making a client from %s: %w", chosen.Kubeconfig, err)
 	}
-	return world, nil
+	return target, nil
 }
 
-// readKubeconfig reads that file and no other. client-go's usual way of doing it
+// ReadKubeconfig reads that file and no other. client-go's usual way of doing it
 // takes the cluster that the program itself runs in where the file says nothing.
 func ReadKubeconfig(path string) (*rest.Config, error) {
 	file, err := clientcmd.LoadFromFile(path)
@@ -112,7 +112,7 @@ func ReadKubeconfig(path string) (*rest.Config, error) {
 	return clientcmd.NewNonInteractiveClientConfig(*file, file.CurrentContext, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 }
 
-// answers asks the API server for its version, briefly.
+// Version asks the API server for its version, briefly.
 func (w *Cluster) Version(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, LookWithin)
 	defer cancel()
@@ -123,7 +123,7 @@ func (w *Cluster) Version(ctx context.Context) (version string, err error) {
 	return ParseVersion(body)
 }
 
-// brief bounds one question to the cluster.
+// Brief bounds one question to the cluster.
 func Brief(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, LookWithin)
 }

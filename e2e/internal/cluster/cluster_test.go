@@ -23,8 +23,8 @@ func TestNothingStandsInForAKubeconfigThatNamesNoCluster(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if world, err := Connect(settings.Settings{Kubeconfig: path}); err == nil {
-			t.Errorf("%s: connected to %s", name, world.Config.Host)
+		if target, err := Connect(settings.Settings{Kubeconfig: path}); err == nil {
+			t.Errorf("%s: connected to %s", name, target.Config.Host)
 		} else if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "LAB_KUBECONFIG=") {
 			t.Errorf("%s: %v names neither the file nor the mend", name, err)
 		}

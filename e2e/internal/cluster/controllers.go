@@ -8,7 +8,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// controllers looks after both, as far as they can be seen: where a reader's
+// Controllers looks after both, as far as they can be seen: where a reader's
 // rights end at the namespace, nothing is known of them and nothing is said.
 func (w *Cluster) Controllers(ctx context.Context) []snapshot.Controller {
 	ctx, cancel := Brief(ctx)

@@ -134,7 +134,7 @@ func (d *boundedDiscovery) askFor(ctx context.Context, kind schema.GroupVersionK
 
 const whichKinds = "which kinds it serves (GET /api, /apis)"
 
-// silence is the error of an API server that took a question and did not answer it.
+// Silence is the error of an API server that took a question and did not answer it.
 type Silence struct {
 	Question string
 	Cause    error

@@ -14,7 +14,7 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// exec runs a command in a pod's first container, as kubectl exec does, and
+// Exec runs a command in a pod's first container, as kubectl exec does, and
 // returns what it printed. A command that ran and failed gives an error for
 // which ranAndFailed is true, beside its output.
 func (w *Cluster) Exec(ctx context.Context, pod *corev1.Pod, command ...string) (string, error) {
@@ -47,7 +47,7 @@ func (w *Cluster) Exec(ctx context.Context, pod *corev1.Pod, command ...string) 
 	return out.String(), nil
 }
 
-// ranAndFailed tells a command that exited with a status other than 0 from one
+// RanAndFailed tells a command that exited with a status other than 0 from one
 // that could not be run at all. 126 and 127 are what a shell and a container
 // runtime give for the latter.
 func RanAndFailed(err error) bool {

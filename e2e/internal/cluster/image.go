@@ -7,7 +7,7 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// fixture reads one of the learner's files, with the image that the run was told
+// Fixture reads one of the learner's files, with the image that the run was told
 // to use in place of the lab's own.
 func (w *Cluster) Fixture(name string) ([]byte, error) {
 	content, err := fixtures.Read(name)
@@ -17,12 +17,12 @@ func (w *Cluster) Fixture(name string) ([]byte, error) {
 	return WithImage(content, ShortName(w.Pins.Image), w.Settings.Image), nil
 }
 
-// withImage writes the wanted image wherever a file's container names the other.
+// WithImage writes the wanted image wherever a file's container names the other.
 func WithImage(content []byte, other, wanted string) []byte {
 	return bytes.ReplaceAll(content, []byte("image: "+other+"\n"), []byte("image: "+wanted+"\n"))
 }
 
-// image is what the steps run, fully qualified.
+// Image is what the steps run, fully qualified.
 func (w *Cluster) Image() string {
 	if w.Settings.Image != "" {
 		return Qualified(w.Settings.Image)
@@ -33,10 +33,10 @@ func (w *Cluster) Image() string {
 // dockerHub is what a container runtime puts in front of a name without a host.
 const dockerHub = "docker.io/library/"
 
-// shortName is how a learner writes the image: as short as it goes.
+// ShortName is how a learner writes the image: as short as it goes.
 func ShortName(image string) string { return strings.TrimPrefix(image, dockerHub) }
 
-// qualified is the name under which a container runtime keeps an image.
+// Qualified is the name under which a container runtime keeps an image.
 func Qualified(image string) string {
 	host, _, inFolder := strings.Cut(image, "/")
 	switch {

@@ -29,7 +29,7 @@ type Manager struct {
 // is named by its digest alone says nothing.
 const versionLabel = "app.kubernetes.io/version"
 
-// findManager finds the Deployment whose container runs an image of this name,
+// FindManager finds the Deployment whose container runs an image of this name,
 // in whatever namespace and under whatever name it was installed.
 func FindManager(deployments []appsv1.Deployment, image string) Manager {
 	for _, deployment := range deployments {
@@ -73,7 +73,7 @@ func splitImage(image string) (repository, tag string) {
 	return image, ""
 }
 
-// parseVersion reads the API server's answer to /version.
+// ParseVersion reads the API server's answer to /version.
 func ParseVersion(body []byte) (string, error) {
 	var info version.Info
 	if err := json.Unmarshal(body, &info); err != nil || info.GitVersion == "" {

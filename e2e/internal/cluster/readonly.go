@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// errOnlyReads is why a client that only reads does not do something.
+// ErrOnlyReads is why a client that only reads does not do something.
 var ErrOnlyReads = errors.New("this client only reads")
 
 // A reading lets through what only reads: get, list and watch, which are all

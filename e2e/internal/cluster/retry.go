@@ -19,7 +19,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// persist does something in the cluster, again and again while what fails is only
+// Persist does something in the cluster, again and again while what fails is only
 // the way to it or back: for as long as any wait, and no longer than it can still
 // succeed. A refusal is returned at once. What is done may be done twice, when the
 // answer to the first time was lost, so it must be something that may.
@@ -72,7 +72,7 @@ func (u *undelivered) Error() string {
 
 func (u *undelivered) Unwrap() error { return u.last }
 
-// lostOnTheWay tells an error of the way to the cluster, or of one part of it to
+// LostOnTheWay tells an error of the way to the cluster, or of one part of it to
 // another, from the cluster's refusal. What is refused stays refused.
 func LostOnTheWay(err error) bool {
 	var exited clientexec.CodeExitError

@@ -21,7 +21,7 @@ const (
 	lookEvery = 250 * time.Millisecond
 )
 
-// lookWithin is how long one look may take: an API server that does not answer must
+// LookWithin is how long one look may take: an API server that does not answer must
 // not use up a whole wait. Only a test of such a server makes it shorter.
 var LookWithin = 10 * time.Second
 

@@ -23,7 +23,7 @@ import (
 // logLines bounds each log in the evidence.
 const logLines = 2000
 
-// GatherPreflight leaves behind what explains a wrong world.
+// GatherEnvironment leaves behind what explains a wrong target.
 func GatherEnvironment(ctx context.Context, w *cluster.Cluster, message string) {
 	Gather(ctx, w, report.PreflightFolder, message)
 }

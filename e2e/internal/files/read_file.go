@@ -30,7 +30,7 @@ type learnersFile struct {
 	unread *snapshot.Text
 }
 
-// readFiles reads the named files of a work directory, and no other: what else
+// ReadFiles reads the named files of a work directory, and no other: what else
 // lies there is nobody's business, and costs nothing. What is not there is in
 // neither map. A directory that does not exist yet holds none. The file system may
 // be one that never answers, so the reading ends with the context.
@@ -95,7 +95,7 @@ func readEach(directory string, names []string) ([]learnersFile, error) {
 // unreadReason says of a file, by its name, why it was not read.
 type unreadReason func(name string) snapshot.Text
 
-// readFile reads one regular file, through a symbolic link too, and no more of it
+// ReadFile reads one regular file, through a symbolic link too, and no more of it
 // than biggestFile. Nothing at all comes back where nothing is there.
 func ReadFile(path string) (content []byte, unread unreadReason) {
 	info, err := os.Stat(path)

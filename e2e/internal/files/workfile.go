@@ -16,7 +16,7 @@ import (
 // step writes is nearly as big.
 const biggestOurs = 1 << 20
 
-// digestAt is the digest of the regular file at a path; empty where something else
+// DigestAt is the digest of the regular file at a path; empty where something else
 // is there: a link, which a run never makes, a folder, a pipe, a file that cannot be
 // read or is too big to be ours. Whether anything is there at all is the second value.
 func DigestAt(path string) (sum string, there bool, err error) {
@@ -43,7 +43,7 @@ func DigestAt(path string) (sum string, there bool, err error) {
 	return text.Digest(content), true, nil
 }
 
-// replaceFile writes a file beside the path and gives it that name: who reads it
+// ReplaceFile writes a file beside the path and gives it that name: who reads it
 // meanwhile reads one or the other, and what had the name before is never written
 // into, neither through a link nor where the file has another name too.
 func ReplaceFile(path string, content []byte) error {

@@ -53,7 +53,7 @@ func HandleSignals(w *cluster.Cluster) (stop func()) {
 	}
 }
 
-// Lose ends the run because another one has the lab now.
+// LoseLab ends the run because another one has the lab now.
 func LoseLab(w *cluster.Cluster, cause error) {
 	fmt.Fprintf(os.Stderr, "\n%v: ending.\n", cause)
 	w.Interruption.End(cause)
@@ -72,7 +72,7 @@ func AbortIfInterrupted(w *cluster.Cluster, during string) {
 	ginkgo.AbortSuite(text.Visible("The run was interrupted " + during))
 }
 
-// Ending returns the context in which what a run made is cleaned up. After an
+// CleanupContext returns the context in which what a run made is cleaned up. After an
 // interrupt a person waits for the end: where the API server does not answer, nothing
 // is cleaned up that goes through it, and what is left is told.
 func CleanupContext(w *cluster.Cluster, spec context.Context) (context.Context, context.CancelFunc) {

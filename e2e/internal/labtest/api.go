@@ -14,10 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// asked is one kind of request in the terms of a role.
+// Asked is one kind of request in the terms of a role.
 type Asked struct{ Verb, Group, Resource, Namespace string }
 
-// A fakeAPI is an API server of an untouched lab that notes what it is asked.
+// A FakeAPI is an API server of an untouched lab that notes what it is asked.
 type FakeAPI struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -54,7 +54,7 @@ func KubeconfigOf(t *testing.T, server string) string {
 	return kubeconfig
 }
 
-// serve answers /version, discovery, and lists and gets of what is served.
+// Serve answers /version, discovery, and lists and gets of what is served.
 func (api *FakeAPI) Serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	answer := func(value any) { _ = json.NewEncoder(w).Encode(value) }

@@ -26,7 +26,7 @@ func MustHold(t *testing.T, path, content string) {
 	}
 }
 
-// checkout is a folder that looks like this project's.
+// Checkout is a folder that looks like this project's.
 func Checkout(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()

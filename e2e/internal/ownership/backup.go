@@ -13,13 +13,13 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/files"
 )
 
-// moveAside moves the learner's files that lie where the steps write theirs into
+// backUpFiles moves the learner's files that lie where the steps write theirs into
 // a folder beside them, with the YAML of the learner's JobSets that are about to be
 // deleted, and returns what it did, as far as it came. It deletes none. The folder is
 // inside the work directory, so that it is on the same disk and the learner finds it.
 func backUpFiles(w *cluster.Cluster, jobSets []byte) (told string, err error) {
-	strangers, err := FileRecordOf(w).Unmanaged(StepFiles(w))
-	if err != nil || len(strangers)+len(jobSets) == 0 {
+	others, err := FileRecordOf(w).Unmanaged(StepFiles(w))
+	if err != nil || len(others)+len(jobSets) == 0 {
 		return "", err
 	}
 	folder, err := newFolder(filepath.Join(w.Settings.WorkDir, "before-"+time.Now().Format("20060102-150405")))
@@ -33,7 +33,7 @@ func backUpFiles(w *cluster.Cluster, jobSets []byte) (told string, err error) {
 		told = fmt.Sprintf("--fresh: the YAML of the learner's JobSets was kept: %s/jobsets.yaml\n", folder)
 	}
 	var moved []string
-	for _, path := range strangers {
+	for _, path := range others {
 		if err = os.Rename(path, filepath.Join(folder, filepath.Base(path))); err != nil {
 			err = fmt.Errorf("moving the learner's files aside, of which none was lost: %w", err)
 			break
@@ -59,7 +59,7 @@ func newFolder(name string) (string, error) {
 	}
 }
 
-// takeHome moves the files that the walk wrote out of a work directory that
+// collectFiles moves the files that the run wrote out of a work directory that
 // somebody named, to the reports: that folder may be a learner's.
 func collectFiles(w *cluster.Cluster) error {
 	if w.Settings.Keep || filepath.Dir(w.Settings.WorkDir) == filepath.Clean(w.Settings.Reports) {
@@ -67,8 +67,8 @@ func collectFiles(w *cluster.Cluster) error {
 	}
 	home := w.Settings.CollectedFiles()
 	for _, path := range StepFiles(w) {
-		strangers, err := FileRecordOf(w).Unmanaged([]string{path})
-		if err == nil && len(strangers) > 0 {
+		others, err := FileRecordOf(w).Unmanaged([]string{path})
+		if err == nil && len(others) > 0 {
 			continue
 		}
 		var content []byte
@@ -88,7 +88,7 @@ func collectFiles(w *cluster.Cluster) error {
 			err = FileRecordOf(w).Clear([]string{path})
 		}
 		if err != nil {
-			return fmt.Errorf("taking the files that the walk wrote out of the work directory: %w", err)
+			return fmt.Errorf("taking the files that the run wrote out of the work directory: %w", err)
 		}
 	}
 	return nil

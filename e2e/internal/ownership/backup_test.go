@@ -11,7 +11,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
-// visited is a world in a learner's work directory, with one step that writes
+// visited is a target in a learner's work directory, with one step that writes
 // two files.
 func visited(t *testing.T) *cluster.Cluster {
 	t.Helper()
@@ -55,7 +55,7 @@ func TestAWorkDirectoryThatWasNamedIsLeftAsItWas(t *testing.T) {
 	labtest.MustHold(t, filepath.Join(w.Settings.WorkDir, "mine.txt"), "and then a learner's")
 	labtest.MustHold(t, filepath.Join(w.Settings.Reports, "files", "ours.txt"), "ours")
 	if _, err := os.Stat(filepath.Join(w.Settings.WorkDir, "ours.txt")); !os.IsNotExist(err) {
-		t.Errorf("what the walk wrote is still in the learner's folder: %v", err)
+		t.Errorf("what the run wrote is still in the learner's folder: %v", err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// dropRun deletes the Lease of a run that is gone.
+// DropRun deletes the Lease of a run that is gone.
 func (l runLease) DropRun(ctx context.Context) error {
 	within, cancel := cluster.Brief(ctx)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/text"
 )
 
-// A ledger remembers which files of work directories this suite wrote, by path
+// A fileRecord remembers which files of work directories this suite wrote, by path
 // and by the hash of what was written, so that the next run takes away its own
 // leavings and never a learner's work.
 type fileRecord struct {
@@ -73,27 +73,27 @@ func (l fileRecord) note(path string, content []byte) error {
 	return l.write(written)
 }
 
-// strangers names those of the paths where something is that this suite did not
+// Unmanaged names those of the paths where something is that this suite did not
 // write, or that was changed since.
 func (l fileRecord) Unmanaged(paths []string) ([]string, error) {
 	written, err := l.read()
 	if err != nil {
 		return nil, err
 	}
-	var strangers []string
+	var others []string
 	for _, path := range paths {
 		sum, there, err := files.DigestAt(path)
 		if err != nil {
 			return nil, err
 		}
 		if there && (sum == "" || written[key(path)] != sum) {
-			strangers = append(strangers, path)
+			others = append(others, path)
 		}
 	}
-	return strangers, nil
+	return others, nil
 }
 
-// clear removes those of the paths that this suite wrote and nobody changed since.
+// Clear removes those of the paths that this suite wrote and nobody changed since.
 func (l fileRecord) Clear(paths []string) error {
 	written, err := l.read()
 	if err != nil {

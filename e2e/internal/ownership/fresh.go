@@ -14,7 +14,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 )
 
-// ClearWay does what --fresh allows: the learner's JobSets in the lab's namespace
+// RemoveUnmanaged does what --fresh allows: the learner's JobSets in the lab's namespace
 // are deleted, their YAML is kept, and the learner's files are moved aside. It
 // returns what it did. Without --fresh there is nothing for it to do, or the
 // preflight would have refused.
@@ -22,11 +22,11 @@ func RemoveUnmanaged(ctx context.Context, w *cluster.Cluster) (told string, err 
 	if !w.Settings.Fresh {
 		return "", nil
 	}
-	_, strangers, err := JobSets(ctx, w)
+	_, others, err := JobSets(ctx, w)
 	if err != nil {
 		return "", err
 	}
-	kept, err := yamlOf(ctx, w, strangers)
+	kept, err := yamlOf(ctx, w, others)
 	if err != nil {
 		return "", err
 	}
@@ -34,16 +34,16 @@ func RemoveUnmanaged(ctx context.Context, w *cluster.Cluster) (told string, err 
 	if told, err = backUpFiles(w, kept); err != nil {
 		return told, err
 	}
-	if err := Remove(ctx, w, strangers); err != nil {
+	if err := Remove(ctx, w, others); err != nil {
 		return told, err
 	}
-	if len(strangers) > 0 {
-		told += fmt.Sprintf("--fresh: the JobSets %s of namespace %s were deleted.\n", strings.Join(namesOf(strangers), ", "), w.Pins.Namespace)
+	if len(others) > 0 {
+		told += fmt.Sprintf("--fresh: the JobSets %s of namespace %s were deleted.\n", strings.Join(namesOf(others), ", "), w.Pins.Namespace)
 	}
 	return told, nil
 }
 
-// Freshen takes away what an earlier run of this suite left: its JobSets in the
+// CleanUpPreviousRun takes away what an earlier run of this suite left: its JobSets in the
 // lab's namespace and its files in the work directory. Nothing of anybody else's
 // is touched.
 func CleanUpPreviousRun(ctx context.Context, w *cluster.Cluster) error {
@@ -57,8 +57,8 @@ func CleanUpPreviousRun(ctx context.Context, w *cluster.Cluster) error {
 	return FileRecordOf(w).Clear(StepFiles(w))
 }
 
-// jobSets lists those of the lab's namespace: this suite's own, and all others.
-func JobSets(ctx context.Context, w *cluster.Cluster) (ours, strangers []jobsetv1.JobSet, err error) {
+// JobSets lists those of the lab's namespace: this suite's own, and all others.
+func JobSets(ctx context.Context, w *cluster.Cluster) (ours, others []jobsetv1.JobSet, err error) {
 	var jobSets jobsetv1.JobSetList
 	err = w.Persist(ctx, func(ctx context.Context) error {
 		return w.API.List(ctx, &jobSets, client.InNamespace(w.Pins.Namespace))
@@ -70,10 +70,10 @@ func JobSets(ctx context.Context, w *cluster.Cluster) (ours, strangers []jobsetv
 		if appliedByUs(&jobSet) {
 			ours = append(ours, jobSet)
 		} else {
-			strangers = append(strangers, jobSet)
+			others = append(others, jobSet)
 		}
 	}
-	return ours, strangers, nil
+	return ours, others, nil
 }
 
 // yamlOf renders JobSets as kubectl get -o yaml does, but for what would keep
@@ -104,7 +104,7 @@ func yamlOf(ctx context.Context, w *cluster.Cluster, jobSets []jobsetv1.JobSet) 
 	return content, nil
 }
 
-// stepFiles are the paths of all files that the steps write.
+// StepFiles are the paths of all files that the steps write.
 func StepFiles(w *cluster.Cluster) []string {
 	var paths []string
 	for _, name := range w.Settings.Files {

@@ -33,7 +33,7 @@ var (
 	LeaseWatched  = 12 * time.Second
 )
 
-// errLost is how the cause begins why a run ends that lost its Lease.
+// ErrLost is how the cause begins why a run ends that lost its Lease.
 var ErrLost = errors.New("the run lost the lab to another one")
 
 // Hold takes the lab for this run, before anything in it is changed, by a Lease in

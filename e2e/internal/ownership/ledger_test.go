@@ -25,12 +25,12 @@ func TestTheLedgerKnowsItsOwn(t *testing.T) {
 	}
 	paths := []string{at("ours.txt", "ours"), at("changed.txt", "ours, and then a learner's"), at("theirs.txt", "theirs"), filepath.Join(dir, "missing.txt")}
 
-	strangers, err := l.Unmanaged(paths)
+	others, err := l.Unmanaged(paths)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(strangers, []string{paths[1], paths[2]}) {
-		t.Errorf("strangers are %v", strangers)
+	if !slices.Equal(others, []string{paths[1], paths[2]}) {
+		t.Errorf("others are %v", others)
 	}
 
 	if err := l.Clear([]string{paths[0], paths[2]}); err != nil {

@@ -21,7 +21,7 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// applyMarked applies an object of the learner's with this run's marks on it, so
+// ApplyMarked applies an object of the learner's with this run's marks on it, so
 // that a later run knows it from a learner's. The marks are only in the cluster:
 // the learner's file stays as it is. An object of the same name that this run did
 // not apply is left alone.

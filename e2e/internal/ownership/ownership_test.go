@@ -91,7 +91,7 @@ func TestOnlyWhatThisSuiteAppliedAndNobodyChangedIsItsOwn(t *testing.T) {
 	}
 }
 
-// inLab is a world of this run with these objects in its cluster.
+// inLab is a target of this run with these objects in its cluster.
 func inLab(t *testing.T, hooks interceptor.Funcs, objects ...client.Object) *cluster.Cluster {
 	t.Helper()
 	return &cluster.Cluster{Pins: labtest.Pinned(t), Settings: settings.Settings{Run: "this", WorkDir: t.TempDir(), Reports: t.TempDir()},

@@ -20,7 +20,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 )
 
-// remove deletes JobSets of the lab's namespace, those very ones and none that was
+// Remove deletes JobSets of the lab's namespace, those very ones and none that was
 // made anew under the same name meanwhile, and waits until nothing of them is left:
 // no Job, no pod, and no Workload that still holds quota.
 func Remove(ctx context.Context, w *cluster.Cluster, jobSets []jobsetv1.JobSet) error {

@@ -13,13 +13,13 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 )
 
-// going holds what is deleted before the first step, and therefore is in nobody's
+// Going holds what is deleted before the first step, and therefore is in nobody's
 // way: JobSets of the lab's namespace, with their Jobs and the pods of those. They
 // are what an earlier run of this suite left and, with --fresh, all JobSets there.
 type Going map[types.UID]bool
 
-// surveyGoing reads what goes, and names the JobSets that are not ours.
-func SurveyGoing(ctx context.Context, w *cluster.Cluster) (goes Going, strangers []string, err error) {
+// SurveyGoing reads what goes, and names the JobSets that are not ours.
+func SurveyGoing(ctx context.Context, w *cluster.Cluster) (goes Going, others []string, err error) {
 	var (
 		jobSets jobsetv1.JobSetList
 		jobs    batchv1.JobList
@@ -34,7 +34,7 @@ func SurveyGoing(ctx context.Context, w *cluster.Cluster) (goes Going, strangers
 	for _, jobSet := range jobSets.Items {
 		ours := appliedByUs(&jobSet)
 		if !ours {
-			strangers = append(strangers, jobSet.Name)
+			others = append(others, jobSet.Name)
 		}
 		goes[jobSet.UID] = ours || w.Settings.Fresh
 	}
@@ -45,16 +45,16 @@ func SurveyGoing(ctx context.Context, w *cluster.Cluster) (goes Going, strangers
 	for _, pod := range pods.Items {
 		goes[pod.UID] = goes.Made(&pod)
 	}
-	return goes, strangers, nil
+	return goes, others, nil
 }
 
-// made tells whether an object was made by, and goes with, something that goes.
+// Made tells whether an object was made by, and goes with, something that goes.
 func (g Going) Made(object client.Object) bool {
 	owner := metav1.GetControllerOf(object)
 	return owner != nil && g[owner.UID]
 }
 
-// some tells whether anything goes.
+// Some tells whether anything goes.
 func (g Going) Some() bool {
 	for _, goes := range g {
 		if goes {

@@ -12,20 +12,20 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// Leave ends the walk's stay in a lab that may be somebody's: the JobSets that it
+// TearDown ends the run's stay in a lab that may be somebody's: the JobSets that it
 // applied go, with all that hangs on them, and its files leave a work directory
 // that was named for it. KEEP=1 leaves both, to be looked at or graded. A JobSet
 // that somebody changed meanwhile is theirs, and stays.
 func TearDown(ctx context.Context, w *cluster.Cluster) error {
 	if w.Settings.Keep {
-		w.LeftInLab = "the walk's JobSets, as KEEP=1 asks; the next run takes them away"
+		w.LeftInLab = "the run's JobSets, as KEEP=1 asks; the next run takes them away"
 		if w.Settings.LabEnds {
-			w.LeftInLab = "the walk's JobSets; the lab itself is removed after the run"
+			w.LeftInLab = "the run's JobSets; the lab itself is removed after the run"
 		}
 		return nil
 	}
-	w.LeftInLab = "what the walk made may still be there; " + HowToRemove(w)
-	ours, strangers, err := JobSets(ctx, w)
+	w.LeftInLab = "what the run made may still be there; " + HowToRemove(w)
+	ours, others, err := JobSets(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func TearDown(ctx context.Context, w *cluster.Cluster) error {
 		return err
 	}
 	w.LeftInLab = "nothing of this run; KEEP=1 leaves the JobSets there"
-	changed := slices.DeleteFunc(strangers, func(jobSet jobsetv1.JobSet) bool { return !ofThisRun(jobSet) })
+	changed := slices.DeleteFunc(others, func(jobSet jobsetv1.JobSet) bool { return !ofThisRun(jobSet) })
 	if names := namesOf(changed); len(names) > 0 {
 		w.LeftInLab = fmt.Sprintf("JobSets of this run that somebody else changed meanwhile: %s; if nobody needs them: kubectl -n %s delete jobset %s",
 			strings.Join(names, ", "), w.Pins.Namespace, strings.Join(names, " "))
@@ -46,9 +46,9 @@ func TearDown(ctx context.Context, w *cluster.Cluster) error {
 	return nil
 }
 
-// removeApplied deletes the JobSet of a name that this run applied, if there is one.
+// RemoveApplied deletes the JobSet of a name that this run applied, if there is one.
 func RemoveApplied(ctx context.Context, w *cluster.Cluster, name string) error {
-	ours, strangers, err := JobSets(ctx, w)
+	ours, others, err := JobSets(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -57,14 +57,14 @@ func RemoveApplied(ctx context.Context, w *cluster.Cluster, name string) error {
 			return jobSet.Name != name || jobSet.Annotations[fixtures.RunAnnotation] != w.Settings.Run
 		})
 	}
-	if len(of(strangers)) > 0 {
+	if len(of(others)) > 0 {
 		return fmt.Errorf("JobSet %s was changed by somebody else while the run went on, so it was left as it is; "+
 			"if nobody needs it: kubectl -n %s delete jobset %s", name, w.Pins.Namespace, name)
 	}
 	return Remove(ctx, w, of(ours))
 }
 
-// howToRemove says what to type to be rid of what a walk leaves.
+// HowToRemove says what to type to be rid of what a run leaves.
 func HowToRemove(w *cluster.Cluster) string {
 	return fmt.Sprintf("the next run takes it away, and so does: kubectl -n %s delete jobset --ignore-not-found %s",
 		w.Pins.Namespace, strings.Join(w.Settings.JobSets, " "))

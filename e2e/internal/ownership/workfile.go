@@ -8,15 +8,15 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/files"
 )
 
-// writeFile writes into the work directory and notes that the file is ours. What
+// WriteFile writes into the work directory and notes that the file is ours. What
 // somebody else has put in its place since the preflight is not written over.
 func WriteFile(w *cluster.Cluster, name string, content []byte) error {
 	path := filepath.Join(w.Settings.WorkDir, name)
-	strangers, err := FileRecordOf(w).Unmanaged([]string{path})
+	others, err := FileRecordOf(w).Unmanaged([]string{path})
 	if err != nil {
 		return err
 	}
-	if len(strangers) > 0 {
+	if len(others) > 0 {
 		return fmt.Errorf("%s was not written by this run and has appeared meanwhile, so it is not written over; "+
 			"move it away, or name another directory with LAB_WORKDIR=/path", path)
 	}

@@ -48,9 +48,9 @@ func TestWhatIsNotAFileOfOursIsAStrangers(t *testing.T) {
 		}
 		before, _ := os.ReadFile(elsewhere)
 		began := time.Now()
-		strangers, err := FileRecordOf(w).Unmanaged(StepFiles(w))
-		if err != nil || !slices.Equal(strangers, []string{path}) || time.Since(began) > time.Second {
-			t.Errorf("%s: strangers are %v (%v)", name, strangers, err)
+		others, err := FileRecordOf(w).Unmanaged(StepFiles(w))
+		if err != nil || !slices.Equal(others, []string{path}) || time.Since(began) > time.Second {
+			t.Errorf("%s: others are %v (%v)", name, others, err)
 		}
 		if err := WriteFile(w, "ours.txt", []byte("ours anew")); err == nil || !strings.Contains(err.Error(), "is not written over") {
 			t.Errorf("%s was written over or through: %v", name, err)
@@ -92,15 +92,15 @@ func TestAnotherCheckoutsFilesAreAStrangers(t *testing.T) {
 	}
 	other := &cluster.Cluster{Settings: one.Settings}
 	other.Settings.Reports = t.TempDir()
-	if strangers, err := FileRecordOf(other).Unmanaged(StepFiles(other)); err != nil || len(strangers) != 1 {
-		t.Errorf("the other checkout takes them for its own: %v, %v", strangers, err)
+	if others, err := FileRecordOf(other).Unmanaged(StepFiles(other)); err != nil || len(others) != 1 {
+		t.Errorf("the other checkout takes them for its own: %v, %v", others, err)
 	}
 	if err := WriteFile(other, "ours.txt", []byte("other's")); err == nil {
 		t.Error("the other checkout has written over them")
 	}
 	labtest.Put(t, FileRecordOf(one).path, "null")
-	if strangers, err := FileRecordOf(one).Unmanaged(StepFiles(one)); err != nil || len(strangers) != 1 {
-		t.Errorf("with an empty ledger: %v, %v", strangers, err)
+	if others, err := FileRecordOf(one).Unmanaged(StepFiles(one)); err != nil || len(others) != 1 {
+		t.Errorf("with an empty ledger: %v, %v", others, err)
 	}
 	if err := WriteFile(one, "mine.txt", []byte("ours")); err != nil {
 		t.Errorf("with an empty ledger: %v", err)

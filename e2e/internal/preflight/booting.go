@@ -15,14 +15,14 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// How often a booting lab is asked again, and how often that is told.
+// How often a booting lab is checked again, and how often that is reported.
 const (
-	askedEvery = 2 * time.Second
-	toldEvery  = 5 * time.Second
+	checkEvery  = 2 * time.Second
+	reportEvery = 5 * time.Second
 )
 
 // AwaitKubeconfig waits until there is a kubeconfig: k3s writes its own only once
-// it runs. A path that does not say anything is not waited for.
+// it runs. An empty path is not waited for.
 func AwaitKubeconfig(ctx context.Context, path string, limit time.Duration, say func(string)) {
 	if path == "" {
 		return
@@ -32,21 +32,22 @@ func AwaitKubeconfig(ctx context.Context, path string, limit time.Duration, say 
 			return nil
 		}
 		info, err := os.Stat(path)
-		return []Finding{{Check: "kubeconfig", Message: path + " is not there", Fix: "boot the lab", Passes: os.IsNotExist(err) || err == nil && info.Size() == 0}}
+		return []Finding{{Check: "kubeconfig", Code: KubeconfigNotFound, Message: path + " is not there", Fix: "boot the lab",
+			Passes: os.IsNotExist(err) || err == nil && info.Size() == 0}}
 	}
 	await(ctx, limit, missing, say)
 }
 
-// AwaitLab surveys the lab and judges it; and does so again while all that is wrong
-// passes by itself, for as long as the limit allows. What is still wrong then says
-// since when it was.
+// AwaitLab collects facts of the lab and judges them; and does so again while all that
+// is wrong passes by itself, for as long as the limit allows. What is still wrong then
+// carries since when it was.
 func AwaitLab(ctx context.Context, w *cluster.Cluster, limit time.Duration, say func(string)) (*Facts, []Finding) {
-	var site *Facts
+	var facts *Facts
 	findings := await(ctx, limit, func(ctx context.Context) []Finding {
-		site = Collect(ctx, w)
-		return Judge(site, w.Pins)
+		facts = Collect(ctx, w)
+		return Judge(facts, w.Pins)
 	}, say)
-	return site, findings
+	return facts, findings
 }
 
 // AwaitHold is Hold, and again for as long as the limit allows while another run
@@ -61,13 +62,13 @@ func AwaitHold(ctx context.Context, w *cluster.Cluster, limit time.Duration, pro
 		say(fmt.Sprintf(" … another run is on this lab after %s of at most %s: %s", time.Since(began).Round(time.Second), limit.Round(time.Second), occupied.Holder))
 		select {
 		case <-ctx.Done():
-		case <-time.After(min(toldEvery, limit-time.Since(began))):
+		case <-time.After(min(reportEvery, limit-time.Since(began))):
 		}
 	}
 }
 
-// Rejudge judges the site again, of which more is known than when it was judged
-// before. What was wrong then says since when.
+// Rejudge judges the facts again, of which more is known than when they were judged
+// before. What was wrong then carries since when.
 func (s *Facts) Rejudge(before []Finding, pins fixtures.Pins) []Finding {
 	findings := Judge(s, pins)
 	for i := range findings {
@@ -108,18 +109,18 @@ func await(ctx context.Context, limit time.Duration, look func(context.Context) 
 		if len(wrong) == 0 || lasting || ctx.Err() != nil || time.Since(began) >= limit {
 			return findings
 		}
-		if time.Since(said) >= toldEvery {
+		if time.Since(said) >= reportEvery {
 			said = time.Now()
 			say(notReady(wrong, time.Since(began), limit))
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(min(askedEvery, limit-time.Since(began))):
+		case <-time.After(min(checkEvery, limit-time.Since(began))):
 		}
 	}
 }
 
-// notReady says in one line what a wait is for.
+// notReady says on one line what is waited for.
 func notReady(wrong []Finding, waited, limit time.Duration) string {
 	line := fmt.Sprintf(" … the lab is not ready after %s of at most %s: %s: %s", waited.Round(time.Second), limit.Round(time.Second), wrong[0].Check, text.FirstLine(wrong[0].Message))
 	var others []string

@@ -54,8 +54,8 @@ func TestALabThatBootsIsWaitedFor(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				look, _ := booting(of.wrong)
-				var told []string
-				findings := await(t.Context(), of.limit, look, func(line string) { told = append(told, line) })
+				var reported []string
+				findings := await(t.Context(), of.limit, look, func(line string) { reported = append(reported, line) })
 				var left []string
 				for _, finding := range findings {
 					if finding.Wrong() {
@@ -65,11 +65,11 @@ func TestALabThatBootsIsWaitedFor(t *testing.T) {
 				if took := time.Since(began); took != of.ends || !slices.Equal(left, of.left) {
 					t.Errorf("after %s %q was wrong; not %q after %s", took, left, of.left, of.ends)
 				}
-				if lines := int(of.ends / toldEvery); len(told) > lines+1 || lines > 2 && len(told) < lines/2 {
-					t.Errorf("%d lines were told in %s: %q", len(told), of.ends, told)
+				if lines := int(of.ends / reportEvery); len(reported) > lines+1 || lines > 2 && len(reported) < lines/2 {
+					t.Errorf("%d lines were reported in %s: %q", len(reported), of.ends, reported)
 				}
-				if len(told) > 0 && (strings.Contains(told[0], "\n") || !strings.Contains(told[0], "Kueue: Deployment kueue is not available")) {
-					t.Errorf("told: %q", told[0])
+				if len(reported) > 0 && (strings.Contains(reported[0], "\n") || !strings.Contains(reported[0], "Kueue: Deployment kueue is not available")) {
+					t.Errorf("reported: %q", reported[0])
 				}
 			})
 		})
@@ -91,8 +91,8 @@ func TestWhatIsWrongSaysSinceWhen(t *testing.T) {
 		if kueue, dns := findings[0].Since.Sub(began), findings[1].Since.Sub(began); kueue != 0 || dns != 40*time.Second || !findings[2].Since.IsZero() {
 			t.Errorf("Kueue since %s, DNS since %s: %+v", kueue, dns, findings)
 		}
-		if told := Blocking(findings); !strings.Contains(told, "wrong since "+began.Add(40*time.Second).UTC().Format(time.TimeOnly)) {
-			t.Errorf("the list does not say since when:\n%s", told)
+		if reported := Blocking(findings); !strings.Contains(reported, "wrong since "+began.Add(40*time.Second).UTC().Format(time.TimeOnly)) {
+			t.Errorf("the list does not say since when:\n%s", reported)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func TestAKubeconfigThatIsNotThereYetIsWaitedFor(t *testing.T) {
 					}
 				}
 			})
-			if took := time.Since(began); took < ends || took > ends+2*askedEvery {
+			if took := time.Since(began); took < ends || took > ends+2*checkEvery {
 				t.Errorf("%q was waited for %s, not %s", path, took, ends)
 			}
 		})

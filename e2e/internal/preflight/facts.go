@@ -18,8 +18,8 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// A Site is what the cluster is, before any step: the facts that the preflight
-// judges. Reading it changes nothing.
+// Facts are what the environment check judges: the state of the cluster before any
+// step. Collecting them changes nothing.
 type Facts struct {
 	Server     string // the API server's URL
 	Kubeconfig string
@@ -33,7 +33,7 @@ type Facts struct {
 	Fault string
 
 	Nodes []corev1.Node
-	// Machine is the one that this program runs on; see nodeNamed.
+	// Host is the machine that this program runs on; see nodeNamed.
 	Host Host
 	// Kubelet is the one node's, nil if there is not one node.
 	Kubelet *Kubelet
@@ -51,92 +51,92 @@ type Facts struct {
 	JobSetWebhook, KueueWebhook           error
 	JobSetCertificates, KueueCertificates WebhookCertificates
 
-	// Strangers are JobSets in the namespace that this suite did not apply.
+	// UnmanagedJobSets are JobSets in the namespace that this suite did not apply.
 	UnmanagedJobSets []string
-	// going is what is deleted before the first step, and so in nobody's way.
+	// going is what is deleted before the first step, and so interferes with nothing.
 	going ownership.Going
-	// Holders are other pods that hold GPUs: namespace/name to how many.
+	// GPUHolders are other pods that hold GPUs: namespace/name to how many.
 	GPUHolders map[string]int64
-	// StrangeFiles are files in the work directory where the steps write theirs.
+	// UnmanagedFiles are files of others in the work directory, where the steps write theirs.
 	UnmanagedFiles []string
-	// Fresh tells that the run may take both away: what is --fresh.
+	// Fresh reports that the run may remove both (--fresh).
 	Fresh bool
 
 	// Unread are the parts that could not be read, and why.
 	Unread []error
 }
 
-// Versions are what the site runs.
+// Versions are those that the cluster runs.
 func (s *Facts) Versions() Versions {
 	return Versions{Kubernetes: s.Kubernetes, JobSet: s.JobSet.Version, Kueue: s.Kueue.Version}
 }
 
-// Survey reads the site. It never fails: what cannot be read is a finding too. All
-// of it takes no longer than SoonEnough, whatever the cluster does not answer.
+// Collect reads the facts. It never fails: what cannot be read is a finding too. All
+// of it takes no longer than cluster.SoonEnough, whatever the cluster does not answer.
 func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 	ctx, cancel := context.WithTimeout(ctx, cluster.SoonEnough)
 	defer cancel()
-	site := &Facts{Server: w.Config.Host, Kubeconfig: w.Settings.Kubeconfig, GPUHolders: map[string]int64{},
+	facts := &Facts{Server: w.Config.Host, Kubeconfig: w.Settings.Kubeconfig, GPUHolders: map[string]int64{},
 		Host: thisHost(), Image: w.Image(), Fresh: w.Settings.Fresh}
-	if site.Kubernetes, site.Unreachable = w.Version(ctx); site.Unreachable != nil {
-		return site
+	if facts.Kubernetes, facts.Unreachable = w.Version(ctx); facts.Unreachable != nil {
+		return facts
 	}
-	read := site.reader(ctx)
+	read := facts.reader(ctx)
 	read("the nodes", func(ctx context.Context) error {
 		var nodes corev1.NodeList
 		err := w.API.List(ctx, &nodes)
-		if site.Nodes = nodes.Items; len(site.Nodes) == 1 {
-			site.Kubelet = askKubelet(ctx, w, site.Nodes[0].Name)
+		if facts.Nodes = nodes.Items; len(facts.Nodes) == 1 {
+			facts.Kubelet = askKubelet(ctx, w, facts.Nodes[0].Name)
 		}
 		return err
 	})
 	read("the Deployments", func(ctx context.Context) error {
 		var deployments appsv1.DeploymentList
 		err := w.API.List(ctx, &deployments)
-		site.JobSet, site.Kueue = cluster.FindManager(deployments.Items, "jobset"), cluster.FindManager(deployments.Items, "kueue")
+		facts.JobSet, facts.Kueue = cluster.FindManager(deployments.Items, "jobset"), cluster.FindManager(deployments.Items, "kueue")
 		return err
 	})
-	if site.JobSet.Deployment != "" {
-		site.JobSetCertificates = collectWebhookCertificates(ctx, w, site.JobSet)
+	if facts.JobSet.Deployment != "" {
+		facts.JobSetCertificates = collectWebhookCertificates(ctx, w, facts.JobSet)
 	}
-	if site.Kueue.Deployment != "" && site.Unreachable == nil {
-		site.KueueCertificates = collectWebhookCertificates(ctx, w, site.Kueue)
+	if facts.Kueue.Deployment != "" && facts.Unreachable == nil {
+		facts.KueueCertificates = collectWebhookCertificates(ctx, w, facts.Kueue)
 	}
 	read("the namespace", func(ctx context.Context) error {
 		err := w.API.Get(ctx, client.ObjectKey{Name: w.Pins.Namespace}, &corev1.Namespace{})
-		site.HasNamespace = err == nil
+		facts.HasNamespace = err == nil
 		return client.IgnoreNotFound(err)
 	})
 	read("the LocalQueue", func(ctx context.Context) (err error) {
-		site.LocalQueue, err = cluster.Found(ctx, w.API, w.Pins.Namespace, w.Pins.LocalQueue, &kueuev1.LocalQueue{})
+		facts.LocalQueue, err = cluster.Found(ctx, w.API, w.Pins.Namespace, w.Pins.LocalQueue, &kueuev1.LocalQueue{})
 		return err
 	})
 	read("the ClusterQueue", func(ctx context.Context) (err error) {
-		site.ClusterQueue, err = cluster.Found(ctx, w.API, "", w.Pins.ClusterQueue, &kueuev1.ClusterQueue{})
+		facts.ClusterQueue, err = cluster.Found(ctx, w.API, "", w.Pins.ClusterQueue, &kueuev1.ClusterQueue{})
 		return err
 	})
-	read("the JobSets and pods", func(ctx context.Context) error { return collectOccupants(ctx, w, site) })
+	read("the JobSets and pods", func(ctx context.Context) error { return collectOccupants(ctx, w, facts) })
 	read("the journal of faults", func(ctx context.Context) (err error) {
-		site.Fault, err = leftFault(ctx, w)
+		facts.Fault, err = leftFault(ctx, w)
 		return err
 	})
 	read("the work directory", func(context.Context) (err error) {
-		site.UnmanagedFiles, err = ownership.FileRecordOf(w).Unmanaged(ownership.StepFiles(w))
+		facts.UnmanagedFiles, err = ownership.FileRecordOf(w).Unmanaged(ownership.StepFiles(w))
 		return err
 	})
-	if site.Unreachable != nil {
-		return site
+	if facts.Unreachable != nil {
+		return facts
 	}
-	if site.HasNamespace {
-		site.JobSetWebhook = dryRunJobSet(ctx, w)
+	if facts.HasNamespace {
+		facts.JobSetWebhook = dryRunJobSet(ctx, w)
 	}
-	site.KueueWebhook = dryRunFlavor(ctx, w)
-	collectInterference(ctx, w, site)
-	return site
+	facts.KueueWebhook = dryRunFlavor(ctx, w)
+	collectInterference(ctx, w, facts)
+	return facts
 }
 
-// reader returns what a part of the site is read with. What a part could not be read
-// for is kept in the site.
+// reader returns a function that reads a part of the facts, and keeps why a part
+// could not be read.
 func (s *Facts) reader(ctx context.Context) func(what string, look func(context.Context) error) {
 	return func(what string, look func(context.Context) error) {
 		// An API server that leaves one question unanswered leaves the others too: to
@@ -160,23 +160,24 @@ func (s *Facts) reader(ctx context.Context) func(what string, look func(context.
 	}
 }
 
-// surveyOccupants finds who is in the namespace and who holds GPUs, beside what goes.
-func collectOccupants(ctx context.Context, w *cluster.Cluster, site *Facts) error {
-	goes, strangers, err := ownership.SurveyGoing(ctx, w)
-	site.UnmanagedJobSets = strangers
+// collectOccupants finds who is in the namespace and who holds GPUs, beside what is
+// deleted before the first step.
+func collectOccupants(ctx context.Context, w *cluster.Cluster, facts *Facts) error {
+	going, unmanaged, err := ownership.SurveyGoing(ctx, w)
+	facts.UnmanagedJobSets = unmanaged
 	if err != nil {
 		return err
 	}
-	site.going = goes
+	facts.going = going
 	var pods corev1.PodList
 	if err := w.API.List(ctx, &pods); err != nil {
 		return err
 	}
-	gpu := snapshot.GpuResource(site.ClusterQueue, w.Pins)
+	gpu := snapshot.GpuResource(facts.ClusterQueue, w.Pins)
 	for _, pod := range pods.Items {
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		if held := snapshot.GpusOf(pod.Spec, gpu); held > 0 && !goes.Made(&pod) && !ended && pod.Spec.NodeName != "" {
-			site.GPUHolders[pod.Namespace+"/"+pod.Name] = held
+		if held := snapshot.GpusOf(pod.Spec, gpu); held > 0 && !going.Made(&pod) && !ended && pod.Spec.NodeName != "" {
+			facts.GPUHolders[pod.Namespace+"/"+pod.Name] = held
 		}
 	}
 	return nil

@@ -30,8 +30,8 @@ func leftFault(ctx context.Context, w *cluster.Cluster) (string, error) {
 	return text.Or(strings.Join(slices.Sorted(maps.Keys(journal.Data)), ", "), "of no name"), nil
 }
 
-func faultLeft(site *Facts) Finding {
-	return Finding{Check: "faults", Message: fmt.Sprintf("the fault %s was made in this cluster and not restored (ConfigMap %s/%s lists what it changed)",
-		site.Fault, metav1.NamespaceSystem, fixtures.FaultJournal),
-		Fix: "make faults RESTORE=1, or lab-e2e faults --restore --kubeconfig " + site.Kubeconfig}
+func faultLeft(facts *Facts) Finding {
+	return Finding{Check: "faults", Code: FaultLeft, Message: fmt.Sprintf("the fault %s was made in this cluster and not restored (ConfigMap %s/%s lists what it changed)",
+		facts.Fault, metav1.NamespaceSystem, fixtures.FaultJournal),
+		Fix: "make faults RESTORE=1, or lab-e2e faults --restore --kubeconfig " + facts.Kubeconfig}
 }

@@ -28,15 +28,15 @@ func TestAFaultThatWasLeftIsNamedAndNoStepRuns(t *testing.T) {
 		Annotations: map[string]string{fixtures.RunAnnotation: "of-the-faults"}}, Data: map[string]string{"fault": "quota-2"}}
 	w := inLab(t, journal)
 	pins := labtest.Pinned(t)
-	site := theLab(pins)
+	facts := theLab(pins)
 	var err error
-	if site.Fault, err = leftFault(t.Context(), w); err != nil {
+	if facts.Fault, err = leftFault(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
-	told := Blocking(Judge(site, pins))
+	reported := Blocking(Judge(facts, pins))
 	for _, word := range []string{"fault quota-2 was made in this cluster and not restored", "make faults RESTORE=1", "lab-e2e faults --restore"} {
-		if !strings.Contains(told, word) {
-			t.Errorf("%q is not in\n%s", word, told)
+		if !strings.Contains(reported, word) {
+			t.Errorf("%q is not in\n%s", word, reported)
 		}
 	}
 	// The run of faults starts runs itself, to find the fault by what it does.
@@ -55,7 +55,7 @@ func TestWhatIsLeftInTheLabIsToldAsItIs(t *testing.T) {
 		settings settings.Settings
 		says     string
 	}{
-		{settings.Settings{Keep: true}, "the walk's JobSets, as KEEP=1 asks"},
+		{settings.Settings{Keep: true}, "the run's JobSets, as KEEP=1 asks"},
 		{settings.Settings{Keep: true, LabEnds: true}, "the lab itself is removed after the run"},
 	} {
 		w := &cluster.Cluster{Settings: of.settings}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -12,49 +13,63 @@ import (
 
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/text"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// A Finding is one answer to the question whether this is the lab.
+// A Finding is what one check of the environment found.
 type Finding struct {
-	Check   string `json:"what"`
-	Message string `json:"says"`
-	// Mend is what to type where something is wrong; empty where nothing is.
-	Fix string `json:"mend,omitempty"`
-	// Passes tells that what is wrong goes away by itself while a lab boots.
+	Check string `json:"check"`
+	// Code is the kind of what is wrong, or of the note; empty if all is right.
+	Code    snapshot.Code `json:"code,omitempty"`
+	Message string        `json:"message"`
+	// Fix is what to type if something is wrong; empty if nothing is.
+	Fix string `json:"fix,omitempty"`
+	// Note is a remark that makes nothing wrong.
+	Note string `json:"note,omitempty"`
+	// Passes reports that what is wrong goes away by itself while a lab boots.
 	Passes bool `json:"passes,omitempty"`
 	// Since is from when on it was wrong, if the lab was waited for; see AwaitLab.
 	Since time.Time `json:"since,omitzero"`
-	// Note is a remark that makes nothing wrong.
-	Note string `json:"note,omitempty"`
 }
 
-// Wrong tells whether no step should run on such a lab.
+// Wrong reports whether no step may run on such a lab.
 func (f Finding) Wrong() bool { return f.Fix != "" }
 
-// unreachable tells a lab that is gone from one that does not let us in.
-func Unreachable(site *Facts) Finding {
-	finding := Finding{Check: "cluster", Message: fmt.Sprintf("%s does not answer: %v", site.Server, site.Unreachable),
-		Fix: "make up makes a lab; make steps LAB_KUBECONFIG=/path names another one", Passes: passing(site.Unreachable)}
+// FirstWrong is the first finding that is wrong; nil if none is.
+func FirstWrong(findings []Finding) *Finding {
+	if at := slices.IndexFunc(findings, Finding.Wrong); at >= 0 {
+		return &findings[at]
+	}
+	return nil
+}
+
+// Unreachable says why the API server gave no answer: it is gone, it hangs, or it
+// refuses the kubeconfig.
+func Unreachable(facts *Facts) Finding {
+	finding := Finding{Check: "cluster", Code: APIServerUnreachable, Message: fmt.Sprintf("%s does not answer: %v", facts.Server, facts.Unreachable),
+		Fix: "make up makes a lab; make steps LAB_KUBECONFIG=/path names another one", Passes: passing(facts.Unreachable)}
 	var timeout net.Error
 	var silent *cluster.Silence
 	switch {
-	case errors.As(site.Unreachable, &silent):
+	case errors.As(facts.Unreachable, &silent):
+		finding.Code = APIServerUnresponsive
 		finding.Message = fmt.Sprintf("%s, where %s leads, answers /version, but asked %s it gave no answer within %s",
-			site.Server, site.Kubeconfig, silent.Question, cluster.LookWithin)
+			facts.Server, facts.Kubeconfig, silent.Question, cluster.LookWithin)
 		finding.Fix = fmt.Sprintf("restart the API server (k3s: systemctl restart k3s; a lab of this project: make down up); "+
-			"kubectl --kubeconfig %s get --raw '/readyz?verbose' says what of it is not ready", site.Kubeconfig)
-	case apierrors.IsUnauthorized(site.Unreachable), apierrors.IsForbidden(site.Unreachable),
-		strings.Contains(site.Unreachable.Error(), "x509"), strings.Contains(site.Unreachable.Error(), "tls: "):
-		finding.Message = fmt.Sprintf("the cluster at %s is not the one that %s was made for: %v", site.Server, site.Kubeconfig, site.Unreachable)
-	case errors.Is(site.Unreachable, syscall.ECONNREFUSED):
-		finding.Message = fmt.Sprintf("nothing listens at %s, where %s leads: the lab is gone or stopped", site.Server, site.Kubeconfig)
-	case errors.As(site.Unreachable, &timeout) && timeout.Timeout():
-		finding.Message = fmt.Sprintf("%s, where %s leads, gave no answer within %s", site.Server, site.Kubeconfig, cluster.LookWithin)
+			"kubectl --kubeconfig %s get --raw '/readyz?verbose' says what of it is not ready", facts.Kubeconfig)
+	case apierrors.IsUnauthorized(facts.Unreachable), apierrors.IsForbidden(facts.Unreachable),
+		strings.Contains(facts.Unreachable.Error(), "x509"), strings.Contains(facts.Unreachable.Error(), "tls: "):
+		finding.Code = CredentialsRejected
+		finding.Message = fmt.Sprintf("the cluster at %s is not the one that %s was made for: %v", facts.Server, facts.Kubeconfig, facts.Unreachable)
+	case errors.Is(facts.Unreachable, syscall.ECONNREFUSED):
+		finding.Message = fmt.Sprintf("nothing listens at %s, where %s leads: the lab is gone or stopped", facts.Server, facts.Kubeconfig)
+	case errors.As(facts.Unreachable, &timeout) && timeout.Timeout():
+		finding.Message = fmt.Sprintf("%s, where %s leads, gave no answer within %s", facts.Server, facts.Kubeconfig, cluster.LookWithin)
 	}
 	return finding
 }
 
-// Findings renders the preflight as a list that one can read aloud.
+// Table renders findings as a table of one line each, with notes and fixes below.
 func Table(findings []Finding) string {
 	var rows [][]string
 	for _, finding := range findings {
@@ -70,23 +85,18 @@ func Table(findings []Finding) string {
 			rows = append(rows, []string{"", "", "* " + finding.Note})
 		}
 		if finding.Wrong() {
-			rows = append(rows, []string{"", "", "mend: " + finding.Fix})
+			rows = append(rows, []string{"", "", "fix: " + finding.Fix})
 		}
 	}
 	return text.Indent(text.Columns(rows), " ")
 }
 
-// WrongWorld says in one sentence and a list why no step can run; nothing if
-// the preflight found nothing wrong.
+// Blocking says in one sentence and a table why no step can run; it is empty if
+// nothing is wrong.
 func Blocking(findings []Finding) string {
-	var wrong []Finding
-	for _, finding := range findings {
-		if finding.Wrong() {
-			wrong = append(wrong, finding)
-		}
-	}
-	if len(wrong) == 0 {
+	wrong := FirstWrong(findings)
+	if wrong == nil {
 		return ""
 	}
-	return text.Visible(fmt.Sprintf("This is not the lab, so no step was run: %s.\n\n%s", strings.TrimSuffix(text.FirstLine(wrong[0].Message), "."), Table(findings)))
+	return text.Visible(fmt.Sprintf("This is not the lab, so no step was run: %s.\n\n%s", strings.TrimSuffix(text.FirstLine(wrong.Message), "."), Table(findings)))
 }

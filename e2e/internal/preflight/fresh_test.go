@@ -59,25 +59,25 @@ func TestFreshRunsOverALearnersSolvedLab(t *testing.T) {
 	for _, fresh := range []bool{false, true} {
 		w := inLab(t, solved(t)...)
 		w.Settings.Fresh = fresh
-		site := &Facts{Fresh: fresh, GPUHolders: map[string]int64{}}
-		if err := collectOccupants(t.Context(), w, site); err != nil {
+		facts := &Facts{Fresh: fresh, GPUHolders: map[string]int64{}}
+		if err := collectOccupants(t.Context(), w, facts); err != nil {
 			t.Fatal(err)
 		}
-		if err := collectQueueUsers(t.Context(), w, site); err != nil {
+		if err := collectQueueUsers(t.Context(), w, facts); err != nil {
 			t.Fatal(err)
 		}
 		lent, waiting := "ml/elsewhere, ml/jobset-train", "ml/job-waits"
 		if fresh {
 			lent, waiting = "ml/elsewhere", "none"
 		}
-		if text.List(site.Interference.HoldingQuota) != lent || text.List(site.Interference.WaitingForQuota) != waiting {
-			t.Errorf("fresh %t: quota is held by %v, and %v wait", fresh, site.Interference.HoldingQuota, site.Interference.WaitingForQuota)
+		if text.List(facts.Interference.HoldingQuota) != lent || text.List(facts.Interference.WaitingForQuota) != waiting {
+			t.Errorf("fresh %t: quota is held by %v, and %v wait", fresh, facts.Interference.HoldingQuota, facts.Interference.WaitingForQuota)
 		}
-		if _, held := site.GPUHolders["ml/train-leader-0-0-abcde"]; held == fresh {
-			t.Errorf("fresh %t: devices are held by %v", fresh, site.GPUHolders)
+		if _, held := facts.GPUHolders["ml/train-leader-0-0-abcde"]; held == fresh {
+			t.Errorf("fresh %t: devices are held by %v", fresh, facts.GPUHolders)
 		}
-		if _, held := site.GPUHolders["ml/byhand"]; !held {
-			t.Errorf("fresh %t: a pod that no JobSet made is in nobody's way: %v", fresh, site.GPUHolders)
+		if _, held := facts.GPUHolders["ml/byhand"]; !held {
+			t.Errorf("fresh %t: a pod that no JobSet made is in nobody's way: %v", fresh, facts.GPUHolders)
 		}
 	}
 }
@@ -85,12 +85,12 @@ func TestFreshRunsOverALearnersSolvedLab(t *testing.T) {
 func TestFreshKeepsTheYAMLOfWhatItDeletes(t *testing.T) {
 	w := inLab(t, solved(t)[0]) // no garbage collector is there to delete the rest
 	w.Settings.Fresh = true
-	told, err := ownership.RemoveUnmanaged(t.Context(), w)
+	reported, err := ownership.RemoveUnmanaged(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(told, "jobsets.yaml") || !strings.Contains(told, "the JobSets train of namespace ml were deleted") {
-		t.Errorf("it says %q", told)
+	if !strings.Contains(reported, "jobsets.yaml") || !strings.Contains(reported, "the JobSets train of namespace ml were deleted") {
+		t.Errorf("it says %q", reported)
 	}
 	found, err := filepath.Glob(filepath.Join(w.Settings.WorkDir, "before-*", "jobsets.yaml"))
 	if err != nil || len(found) != 1 {

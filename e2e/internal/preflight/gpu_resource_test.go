@@ -23,12 +23,12 @@ func TestTheGPUIsCalledWhatTheQueueCallsIt(t *testing.T) {
 		{[]corev1.ResourceName{"cpu", "gsb.lab/gpu"}, "gsb.lab/gpu", "ClusterQueue ml covers gsb.lab/gpu, and the learner's files ask for nvidia.com/gpu"},
 		{[]corev1.ResourceName{"cpu", "hugepages-2Mi", "requests.kubernetes.io/x"}, "nvidia.com/gpu", "covers no GPU at all"},
 	} {
-		site := theLab(pins)
-		site.ClusterQueue.Spec.ResourceGroups[0].CoveredResources = covered.by
-		if name := snapshot.GpuResource(site.ClusterQueue, pins); name != covered.name {
+		facts := theLab(pins)
+		facts.ClusterQueue.Spec.ResourceGroups[0].CoveredResources = covered.by
+		if name := snapshot.GpuResource(facts.ClusterQueue, pins); name != covered.name {
 			t.Errorf("%v: a GPU is called %s, not %s", covered.by, name, covered.name)
 		}
-		finding := gpuName(site.ClusterQueue, pins)
+		finding := gpuName(facts.ClusterQueue, pins)
 		if finding.Wrong() != (covered.says != "") || !strings.Contains(finding.Message, covered.says) {
 			t.Errorf("%v: %+v", covered.by, finding)
 		}
@@ -38,18 +38,18 @@ func TestTheGPUIsCalledWhatTheQueueCallsIt(t *testing.T) {
 	}
 }
 
-func TestAQuotaBeyondTheDevicesIsTold(t *testing.T) {
+func TestAQuotaBeyondTheDevicesIsReported(t *testing.T) {
 	pins := labtest.Pinned(t)
-	site := theLab(pins)
-	site.Nodes[0].Status.Allocatable["nvidia.com/gpu"] = resource.MustParse("2")
-	if finding := devicesOffered(site, pins); !strings.Contains(finding.Message, "2 × nvidia.com/gpu allocatable; the lab has 4, and the queue hands out 3, so what it admits may wait") {
+	facts := theLab(pins)
+	facts.Nodes[0].Status.Allocatable["nvidia.com/gpu"] = resource.MustParse("2")
+	if finding := devicesOffered(facts, pins); !strings.Contains(finding.Message, "2 × nvidia.com/gpu allocatable; the lab has 4, and the queue hands out 3, so what it admits may wait") {
 		t.Errorf("%+v", finding)
 	}
 	// A lab that calls its GPUs otherwise is counted by its own name for them.
-	group := &site.ClusterQueue.Spec.ResourceGroups[0]
+	group := &facts.ClusterQueue.Spec.ResourceGroups[0]
 	group.CoveredResources, group.Flavors[0].Resources[0].Name = []corev1.ResourceName{"gsb.lab/gpu"}, "gsb.lab/gpu"
-	site.Nodes[0].Status.Allocatable["gsb.lab/gpu"] = resource.MustParse("4")
-	if finding := devicesOffered(site, pins); finding.Wrong() || finding.Message != "4 × gsb.lab/gpu allocatable, for a quota of 3" {
+	facts.Nodes[0].Status.Allocatable["gsb.lab/gpu"] = resource.MustParse("4")
+	if finding := devicesOffered(facts, pins); finding.Wrong() || finding.Message != "4 × gsb.lab/gpu allocatable, for a quota of 3" {
 		t.Errorf("%+v", finding)
 	}
 }

@@ -15,27 +15,37 @@ import (
 // devicesOffered compares what the node offers with what the lab has, and with
 // what the queue hands out: a quota beyond the devices admits pods that then
 // wait for ever.
-func devicesOffered(site *Facts, pins fixtures.Pins) Finding {
-	gpu := snapshot.GpuResource(site.ClusterQueue, pins)
+func devicesOffered(facts *Facts, pins fixtures.Pins) Finding {
+	gpu := snapshot.GpuResource(facts.ClusterQueue, pins)
 	var offered int64
-	for _, node := range site.Nodes {
+	for _, node := range facts.Nodes {
 		amount := node.Status.Allocatable[corev1.ResourceName(gpu)]
 		offered += amount.Value()
 	}
-	finding := Finding{Check: "GPUs", Message: fmt.Sprintf("%d × %s allocatable%s", offered, gpu, unhealthyDevices(site.Nodes, gpu))}
+	unhealthy := unhealthyDevices(facts.Nodes, gpu)
+	finding := Finding{Check: "GPUs", Message: fmt.Sprintf("%d × %s allocatable%s", offered, gpu, unhealthy)}
 	var quota int64
-	if site.ClusterQueue != nil {
-		quota = snapshot.Queue{Live: site.ClusterQueue}.Quota(gpu)
+	if facts.ClusterQueue != nil {
+		quota = snapshot.Queue{Live: facts.ClusterQueue}.Quota(gpu)
 	}
 	if quota > 0 && quota <= offered {
 		finding.Message += fmt.Sprintf(", for a quota of %d", quota)
 	}
+	code := DeviceCountMismatch
+	switch {
+	case offered == 0:
+		code = DevicesNotOffered
+	case unhealthy != "":
+		code = DevicesUnhealthy
+	}
 	if offered != pins.GPUs {
+		finding.Code = code
 		finding.Message += fmt.Sprintf("; the lab has %d", pins.GPUs)
 		finding.Fix = remakeFix + "look at the device plugin's pod and its log"
 		finding.Passes = offered < pins.GPUs
 	}
 	if quota > offered {
+		finding.Code = code
 		finding.Message += fmt.Sprintf(", and the queue hands out %d, so what it admits may wait for a device for ever", quota)
 		finding.Fix = remakeFix + "look at the device plugin's pod and its log, and at the ClusterQueue's quota"
 	}
@@ -53,6 +63,6 @@ func devicesFree(holders map[string]int64) Finding {
 		who = append(who, fmt.Sprintf("%s holds %d", name, holders[name]))
 		delete = append(delete, fmt.Sprintf("kubectl -n %s delete pod %s", namespace, pod))
 	}
-	finding.Message, finding.Fix = strings.Join(who, "; "), strings.Join(delete, "; ")+" (or what made it)"
+	finding.Code, finding.Message, finding.Fix = DevicesHeld, strings.Join(who, "; "), strings.Join(delete, "; ")+" (or what made it)"
 	return finding
 }

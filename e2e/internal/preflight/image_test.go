@@ -64,23 +64,23 @@ func TestAnImageIsKeptUnderItsFullName(t *testing.T) {
 
 func TestTheImageThatIsNamedIsLookedFor(t *testing.T) {
 	pins := labtest.Pinned(t)
-	site := theLab(pins)
-	site.Image = "registry.local:5000/tools/busybox:1"
-	if finding := imagePresent(site, pins); !finding.Wrong() || !strings.Contains(finding.Message, "registry.local:5000/tools/busybox:1 is not on the node") {
+	facts := theLab(pins)
+	facts.Image = "registry.local:5000/tools/busybox:1"
+	if finding := imagePresent(facts, pins); !finding.Wrong() || !strings.Contains(finding.Message, "registry.local:5000/tools/busybox:1 is not on the node") {
 		t.Errorf("it is not there: %+v", finding)
 	}
-	site.Nodes[0].Status.Images = []corev1.ContainerImage{{Names: []string{"registry.local:5000/tools/busybox:1"}}}
-	if finding := imagePresent(site, pins); finding.Wrong() || !strings.Contains(finding.Note, "the learner's files say busybox:1.35.0") {
+	facts.Nodes[0].Status.Images = []corev1.ContainerImage{{Names: []string{"registry.local:5000/tools/busybox:1"}}}
+	if finding := imagePresent(facts, pins); finding.Wrong() || !strings.Contains(finding.Note, "the learner's files say busybox:1.35.0") {
 		t.Errorf("it is there: %+v", finding)
 	}
-	site.Kubelet.ImagesReported = 1
-	site.Nodes[0].Status.Images = make([]corev1.ContainerImage, 1)
-	if finding := imagePresent(site, pins); finding.Wrong() || !strings.Contains(finding.Note, "reports 1 at most") {
+	facts.Kubelet.ImagesReported = 1
+	facts.Nodes[0].Status.Images = make([]corev1.ContainerImage, 1)
+	if finding := imagePresent(facts, pins); finding.Wrong() || !strings.Contains(finding.Note, "reports 1 at most") {
 		t.Errorf("a kubelet that reports one image: %+v", finding)
 	}
-	site.Kubelet.ImagesReported = -1
-	site.Nodes[0].Status.Images = make([]corev1.ContainerImage, imagesReported+1)
-	if finding := imagePresent(site, pins); !finding.Wrong() {
+	facts.Kubelet.ImagesReported = -1
+	facts.Nodes[0].Status.Images = make([]corev1.ContainerImage, imagesReported+1)
+	if finding := imagePresent(facts, pins); !finding.Wrong() {
 		t.Errorf("a kubelet that reports all images: %+v", finding)
 	}
 }

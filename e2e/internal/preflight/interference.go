@@ -20,13 +20,13 @@ import (
 // kube-system, whatever runs behind it.
 const dnsService = "kube-dns"
 
-// Obstacles are facts of a site that keep a step from going as the lab text
-// says, though everything that the text names is there.
+// Interference is what keeps a step from going as the lab text says, though
+// everything that the text names is there.
 type Interference struct {
 	// Flavors are all ResourceFlavors.
 	Flavors []kueuev1.ResourceFlavor
-	// Waiting and Lent tell of Workloads that are not this suite's in the lab's
-	// ClusterQueue, as namespace/name: those not let in, and those that hold quota.
+	// WaitingForQuota and HoldingQuota are the Workloads of others in the lab's
+	// ClusterQueue, as namespace/name: those not admitted, and those that hold quota.
 	WaitingForQuota, HoldingQuota []string
 
 	// Limits, Quotas and Policies are those of the lab's namespace.
@@ -34,7 +34,7 @@ type Interference struct {
 	Quotas   []corev1.ResourceQuota
 	Policies []networkingv1.NetworkPolicy
 
-	// HasDNS tells whether there is a Service kube-dns, DNSReady how many ready
+	// HasDNS reports whether there is a Service kube-dns, DNSReady how many ready
 	// addresses it leads to.
 	HasDNS   bool
 	DNSReady int
@@ -44,11 +44,11 @@ type Interference struct {
 	Queued *jobsetv1.JobSet
 }
 
-// surveyObstacles reads them. A part that cannot be read is not judged, and is
-// told with all else that could not be read.
-func collectInterference(ctx context.Context, w *cluster.Cluster, site *Facts) {
-	o := &site.Interference
-	read := site.reader(ctx)
+// collectInterference reads it. A part that cannot be read is not judged, and is
+// reported with all else that could not be read.
+func collectInterference(ctx context.Context, w *cluster.Cluster, facts *Facts) {
+	o := &facts.Interference
+	read := facts.reader(ctx)
 	inLab := client.InNamespace(w.Pins.Namespace)
 	read("the ResourceFlavors", func(ctx context.Context) error {
 		var flavors kueuev1.ResourceFlavorList
@@ -56,7 +56,7 @@ func collectInterference(ctx context.Context, w *cluster.Cluster, site *Facts) {
 		o.Flavors = flavors.Items
 		return err
 	})
-	read("the Workloads of all namespaces", func(ctx context.Context) error { return collectQueueUsers(ctx, w, site) })
+	read("the Workloads of all namespaces", func(ctx context.Context) error { return collectQueueUsers(ctx, w, facts) })
 	read("the LimitRanges", func(ctx context.Context) error {
 		var limits corev1.LimitRangeList
 		err := w.API.List(ctx, &limits, inLab)
@@ -76,14 +76,14 @@ func collectInterference(ctx context.Context, w *cluster.Cluster, site *Facts) {
 		return err
 	})
 	read("the cluster's DNS", func(ctx context.Context) error { return collectDNS(ctx, w, o) })
-	if site.HasNamespace && site.JobSetWebhook == nil {
+	if facts.HasNamespace && facts.JobSetWebhook == nil {
 		o.Queued = dryRunQueued(ctx, w)
 	}
 }
 
-// surveyQueue finds who else is in the lab's ClusterQueue. Workloads of what goes
+// collectQueueUsers finds who else is in the lab's ClusterQueue. Workloads of what goes
 // before the first step do not count.
-func collectQueueUsers(ctx context.Context, w *cluster.Cluster, site *Facts) error {
+func collectQueueUsers(ctx context.Context, w *cluster.Cluster, facts *Facts) error {
 	var (
 		queues    kueuev1.LocalQueueList
 		workloads kueuev1.WorkloadList
@@ -99,14 +99,14 @@ func collectQueueUsers(ctx context.Context, w *cluster.Cluster, site *Facts) err
 	}
 	for _, workload := range workloads.Items {
 		view := snapshot.Workload{Live: &workload}
-		if site.going.Made(&workload) || !leads[workload.Namespace+"/"+string(workload.Spec.QueueName)] || view.IsNow(kueuev1.WorkloadFinished) {
+		if facts.going.Made(&workload) || !leads[workload.Namespace+"/"+string(workload.Spec.QueueName)] || view.IsNow(kueuev1.WorkloadFinished) {
 			continue
 		}
 		name := workload.Namespace + "/" + workload.Name
 		if view.IsNow(kueuev1.WorkloadQuotaReserved) {
-			site.Interference.HoldingQuota = append(site.Interference.HoldingQuota, name)
+			facts.Interference.HoldingQuota = append(facts.Interference.HoldingQuota, name)
 		} else {
-			site.Interference.WaitingForQuota = append(site.Interference.WaitingForQuota, name)
+			facts.Interference.WaitingForQuota = append(facts.Interference.WaitingForQuota, name)
 		}
 	}
 	return nil
@@ -132,7 +132,7 @@ func collectDNS(ctx context.Context, w *cluster.Cluster, o *Interference) error 
 }
 
 // dryRunQueued asks for the JobSet of step 6 without making one. Whether it is
-// answered at all the preflight's other dry runs tell.
+// answered at all, the other dry runs report.
 func dryRunQueued(ctx context.Context, w *cluster.Cluster) *jobsetv1.JobSet {
 	asked, err := dryRun(ctx, w, "steps/train.yaml")
 	if err != nil {

@@ -32,12 +32,12 @@ func limitRange(name string, kind corev1.LimitType, resources ...corev1.Resource
 	return corev1.LimitRange{ObjectMeta: labtest.Named(name), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: kind, DefaultRequest: asked}}}}
 }
 
-func podQuota(hard, used string) corev1.ResourceQuota {
+func podQuota(used string) corev1.ResourceQuota {
 	return corev1.ResourceQuota{ObjectMeta: labtest.Named("few"), Status: corev1.ResourceQuotaStatus{
-		Hard: corev1.ResourceList{"pods": resource.MustParse(hard)}, Used: corev1.ResourceList{"pods": resource.MustParse(used)}}}
+		Hard: corev1.ResourceList{"pods": resource.MustParse("3")}, Used: corev1.ResourceList{"pods": resource.MustParse(used)}}}
 }
 
-func TestPreflightTellsWhatStandsInTheWay(t *testing.T) {
+func TestWhatInterferesIsReported(t *testing.T) {
 	pins := labtest.Pinned(t)
 	for name, wrong := range map[string]struct {
 		change func(s *Facts)
@@ -62,7 +62,7 @@ func TestPreflightTellsWhatStandsInTheWay(t *testing.T) {
 			s.Interference.Limits = []corev1.LimitRange{limitRange("defaults", corev1.LimitTypeContainer, "cpu", "memory")}
 		},
 			[]string{"LimitRange defaults gives every container a request for cpu, memory", "kubectl -n ml delete limitrange defaults"}},
-		"a ResourceQuota used up": {func(s *Facts) { s.Interference.Quotas = []corev1.ResourceQuota{podQuota("3", "3")} },
+		"a ResourceQuota used up": {func(s *Facts) { s.Interference.Quotas = []corev1.ResourceQuota{podQuota("3")} },
 			[]string{"ResourceQuota few is used up: 3 of 3 pods", "kubectl -n ml delete resourcequota few"}},
 		"no DNS": {func(s *Facts) { s.Interference.DNSReady = 0 }, []string{"nobody answers DNS", "kubectl -n kube-system"}},
 		"an unhealthy device": {func(s *Facts) {
@@ -71,21 +71,21 @@ func TestPreflightTellsWhatStandsInTheWay(t *testing.T) {
 		}, []string{"3 × nvidia.com/gpu allocatable", "3 × nvidia.com/gpu allocatable (1 of 4 are not healthy)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			site := theLab(pins)
-			site.ClusterQueue.Spec.ResourceGroups[0].CoveredResources = []corev1.ResourceName{"nvidia.com/gpu"}
-			wrong.change(site)
-			told := Blocking(Judge(site, pins))
+			facts := theLab(pins)
+			facts.ClusterQueue.Spec.ResourceGroups[0].CoveredResources = []corev1.ResourceName{"nvidia.com/gpu"}
+			wrong.change(facts)
+			reported := Blocking(Judge(facts, pins))
 			for _, words := range wrong.says {
-				if !strings.Contains(told, words) {
-					t.Errorf("%q is not in:\n%s", words, told)
+				if !strings.Contains(reported, words) {
+					t.Errorf("%q is not in:\n%s", words, reported)
 				}
 			}
 		})
 	}
 }
 
-// What is unusual and stops no step is a remark, and the walk goes on.
-func TestPreflightOnlyRemarksOnWhatMayBeHarmless(t *testing.T) {
+// What is unusual and stops no step is a remark, and the run goes on.
+func TestWhatMayBeHarmlessIsANote(t *testing.T) {
 	pins := labtest.Pinned(t)
 	for name, odd := range map[string]struct {
 		change func(s *Facts)
@@ -99,7 +99,7 @@ func TestPreflightOnlyRemarksOnWhatMayBeHarmless(t *testing.T) {
 		"a LimitRange that adds no request": {func(s *Facts) {
 			s.Interference.Limits = []corev1.LimitRange{limitRange("claims", corev1.LimitTypePersistentVolumeClaim, "storage")}
 		}, "ml has LimitRange claims"},
-		"a ResourceQuota with something left": {func(s *Facts) { s.Interference.Quotas = []corev1.ResourceQuota{podQuota("3", "2")} }, "ml has ResourceQuota few"},
+		"a ResourceQuota with something left": {func(s *Facts) { s.Interference.Quotas = []corev1.ResourceQuota{podQuota("2")} }, "ml has ResourceQuota few"},
 		"DNS by another name":                 {func(s *Facts) { s.Interference.HasDNS, s.Interference.DNSReady = false, 0 }, "there is no Service kube-dns"},
 		"a dry run that was not answered":     {func(s *Facts) { s.Interference.Queued = nil }, "was not answered"},
 		"a NetworkPolicy that lets nothing out": {func(s *Facts) {
@@ -107,10 +107,10 @@ func TestPreflightOnlyRemarksOnWhatMayBeHarmless(t *testing.T) {
 		}, "no pod in ml can ask: deny"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			site := theLab(pins)
-			site.ClusterQueue.Spec.ResourceGroups[0].CoveredResources = []corev1.ResourceName{"nvidia.com/gpu"}
-			odd.change(site)
-			findings := Judge(site, pins)
+			facts := theLab(pins)
+			facts.ClusterQueue.Spec.ResourceGroups[0].CoveredResources = []corev1.ResourceName{"nvidia.com/gpu"}
+			odd.change(facts)
+			findings := Judge(facts, pins)
 			if wrong := Blocking(findings); wrong != "" {
 				t.Error(wrong)
 			}

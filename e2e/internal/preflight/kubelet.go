@@ -12,11 +12,11 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 )
 
-// A Kubelet is what a node's kubelet says of itself when it is asked through the
+// A Kubelet is what a node's kubelet reports of itself when it is asked through the
 // API server (GET nodes/NAME/proxy): the part of its configuration that decides
 // how long an image stays on the node, and how full the node's disks are.
 type Kubelet struct {
-	// Unread is why it did not say; all below is then unknown.
+	// Unread is why it reported nothing; all below is then unknown.
 	Unread error
 
 	// ImagesReported is how many images the node's status lists at most; -1 is all.

@@ -73,8 +73,8 @@ func TestOnlyOneRunHoldsTheLabAndItLeavesNothing(t *testing.T) {
 			t.Errorf("%q is not in: %v", word, err)
 		}
 	}
-	site := &Facts{}
-	if err := site.Held(err); err == nil || site.Occupied == nil {
+	facts := &Facts{}
+	if err := facts.Held(err); err == nil || facts.Occupied == nil {
 		t.Errorf("it goes on: %v", err)
 	}
 	// What the first run starts itself holds nothing, and lets nothing go.
@@ -196,14 +196,14 @@ func TestALabWithoutItsNamespaceOrWithoutTheRightToLeasesIsRunOn(t *testing.T) {
 	} {
 		cluster := fake.NewClientset()
 		cluster.PrependReactor("create", "leases", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refusal })
-		site := theLab(labtest.Pinned(t))
+		facts := theLab(labtest.Pinned(t))
 		_, err := ownership.Hold(context.Background(), run(t, "first", cluster), "lab-e2e run", notLost(t))
-		if err := site.Held(err); err != nil {
+		if err := facts.Held(err); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		told := Table(Judge(site, labtest.Pinned(t)))
-		if noted := strings.Contains(told, "nothing keeps a second run off this lab"); noted != apierrors.IsForbidden(refusal) {
-			t.Errorf("%s: %s", name, told)
+		reported := Table(Judge(facts, labtest.Pinned(t)))
+		if noted := strings.Contains(reported, "nothing keeps a second run off this lab"); noted != apierrors.IsForbidden(refusal) {
+			t.Errorf("%s: %s", name, reported)
 		}
 	}
 	if err := (&Facts{}).Held(fmt.Errorf("etcd is gone")); err == nil {

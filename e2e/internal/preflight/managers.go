@@ -13,18 +13,24 @@ import (
 )
 
 func managerAvailable(name string, manager cluster.Manager, pinned string, webhook error, asked bool) Finding {
-	finding := Finding{Check: name, Message: text.OrNone(manager.Version) + ", webhook answers"}
+	finding, codes := Finding{Check: name, Message: text.OrNone(manager.Version) + ", webhook answers"}, codesOf[name]
 	switch {
 	case manager.Deployment == "":
+		finding.Code = codes.notInstalled
 		finding.Message = fmt.Sprintf("no Deployment runs an image named %s", strings.ToLower(name))
 		finding.Fix, finding.Passes = remakeFix+"install "+name+" "+pinned, true
 		return finding
 	case !manager.Available:
+		finding.Code = codes.unavailable
 		namespace, deployment, _ := strings.Cut(manager.Deployment, "/")
 		finding.Message = fmt.Sprintf("Deployment %s is not available: %s", manager.Deployment, manager.Why)
 		finding.Fix = fmt.Sprintf("kubectl -n %s describe deployment %s says why", namespace, deployment)
 		finding.Passes = true
 	case webhook != nil:
+		finding.Code = codes.webhookUnanswered
+		if strings.Contains(webhook.Error(), "x509") {
+			finding.Code = codes.certificateUntrusted
+		}
 		finding.Message = "a dry run was not answered: " + webhook.Error()
 		finding.Fix = "wait half a minute and try again; if it stays, kubectl -n " + strings.Replace(manager.Deployment, "/", " logs deployment/", 1)
 		finding.Passes = passing(webhook)
@@ -32,16 +38,19 @@ func managerAvailable(name string, manager cluster.Manager, pinned string, webho
 		finding.Message = text.OrNone(manager.Version)
 	}
 	if strings.TrimPrefix(manager.Version, "v") != strings.TrimPrefix(pinned, "v") {
+		if !finding.Wrong() {
+			finding.Code = codes.versionMismatch
+		}
 		finding.Note = "the lab pins " + pinned + ", so a run on this one is partial"
 	}
 	return finding
 }
 
-// trusted judges whether the API server will take the certificate that a manager
+// certificatesMatch judges whether the API server will take the certificate that a manager
 // serves for each webhook that leads to it. One that it does not take shows only
 // when that very webhook is called (kueue#12008, kueue#5509).
 func certificatesMatch(name string, manager cluster.Manager, trust WebhookCertificates) Finding {
-	finding := Finding{Check: name + "'s trust"}
+	finding, codes := Finding{Check: name + "'s trust"}, codesOf[name]
 	switch {
 	case manager.Deployment == "":
 		finding.Message = "not compared, for " + name + " is not there"
@@ -50,12 +59,13 @@ func certificatesMatch(name string, manager cluster.Manager, trust WebhookCertif
 		finding.Message, finding.Note = "not compared", trust.Unread.Error()
 		return finding
 	case len(trust.Webhooks) == 0:
+		finding.Code = codes.webhookNotFound
 		finding.Message = "no webhook is registered that leads to Deployment " + manager.Deployment
 		finding.Fix, finding.Passes = remakeFix+"apply "+name+"'s manifest again", true
 		return finding
 	case trust.Certificate == nil:
 		finding.Message = fmt.Sprintf("not compared: the pods of Deployment %s mount no secret with a certificate", manager.Deployment)
-		finding.Note = "what they serve comes from elsewhere; the dry run tells whether it is taken"
+		finding.Note = "what they serve comes from elsewhere; the dry run shows whether it is taken"
 		return finding
 	}
 	var wrong []string
@@ -64,9 +74,9 @@ func certificatesMatch(name string, manager cluster.Manager, trust WebhookCertif
 	counted := map[string]int{}
 	for _, hook := range trust.Webhooks {
 		if err := verifies(trust.Certificate, hook); err != nil {
-			told := fmt.Sprintf("%s: %v", hook.Registration, err)
-			if counted[told]++; counted[told] == 1 {
-				wrong = append(wrong, told)
+			reported := fmt.Sprintf("%s: %v", hook.Registration, err)
+			if counted[reported]++; counted[reported] == 1 {
+				wrong = append(wrong, reported)
 			}
 			if len(wrong) == 1 {
 				first = hook
@@ -79,6 +89,7 @@ func certificatesMatch(name string, manager cluster.Manager, trust WebhookCertif
 			len(trust.Webhooks), trust.Secret, expiry(trust.Certificate))
 		return finding
 	}
+	finding.Code = codes.certificateUntrusted
 	finding.Message = fmt.Sprintf("the API server will not take the certificate of secret %s: %s", trust.Secret, wrong[0])
 	if len(wrong) > 1 {
 		finding.Message += fmt.Sprintf(" (and %d more like it)", len(wrong)-1)
@@ -111,8 +122,8 @@ func verifies(certificate []byte, hook Webhook) error {
 		between.AddCert(other)
 	}
 	_, err = chain[0].Verify(x509.VerifyOptions{DNSName: hook.Host, Roots: roots, Intermediates: between})
-	var stranger x509.UnknownAuthorityError
-	if errors.As(err, &stranger) {
+	var unknown x509.UnknownAuthorityError
+	if errors.As(err, &unknown) {
 		return fmt.Errorf("its caBundle is of another authority: %w", err)
 	}
 	return err

@@ -14,34 +14,38 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// limitsLeave judges what limits the lab's namespace has: the lab has none.
-func limitsAllow(site *Facts, pins fixtures.Pins) Finding {
+// limitsAllow judges what limits the lab's namespace has: the lab has none.
+func limitsAllow(facts *Facts, pins fixtures.Pins) Finding {
 	finding := Finding{Check: "limits", Message: pins.Namespace + " has none"}
 	var there []string
-	for _, limits := range site.Interference.Limits {
+	for _, limits := range facts.Interference.Limits {
 		there = append(there, "LimitRange "+limits.Name)
-		if added := addsUncovered(limits, site); len(added) > 0 {
+		if added := addsUncovered(limits, facts); len(added) > 0 {
+			finding.Code = LimitsUncovered
 			finding.Message = fmt.Sprintf("LimitRange %s gives every container a request for %s, which ClusterQueue %s does not cover, so nothing queued is ever let in",
 				limits.Name, text.List(added), pins.ClusterQueue)
 			finding.Fix = fmt.Sprintf("kubectl -n %s delete limitrange %s", pins.Namespace, limits.Name)
 			return finding
 		}
 	}
-	for _, quota := range site.Interference.Quotas {
+	for _, quota := range facts.Interference.Quotas {
 		there = append(there, "ResourceQuota "+quota.Name)
 		spent := usedUp(quota)
-		if len(spent) > 0 && site.going.Some() {
+		if len(spent) > 0 && facts.going.Some() {
+			finding.Code = LimitsPresent
 			finding.Message = fmt.Sprintf("ResourceQuota %s is used up: %s", quota.Name, text.List(spent))
 			finding.Note = "what is deleted before the first step counts in it; if it is used up without that, a step fails by it"
 			return finding
 		}
 		if len(spent) > 0 {
+			finding.Code = ResourceQuotaExhausted
 			finding.Message = fmt.Sprintf("ResourceQuota %s is used up: %s", quota.Name, text.List(spent))
 			finding.Fix = fmt.Sprintf("kubectl -n %s delete resourcequota %s", pins.Namespace, quota.Name)
 			return finding
 		}
 	}
 	if len(there) > 0 {
+		finding.Code = LimitsPresent
 		finding.Message = pins.Namespace + " has " + text.List(there)
 		finding.Note = "the lab has none, and a step that fails may fail by it"
 	}
@@ -50,15 +54,15 @@ func limitsAllow(site *Facts, pins fixtures.Pins) Finding {
 
 // addsUncovered lists what a LimitRange makes a container ask for that has no
 // place in the lab's ClusterQueue.
-func addsUncovered(limits corev1.LimitRange, site *Facts) []string {
+func addsUncovered(limits corev1.LimitRange, facts *Facts) []string {
 	added := map[string]bool{}
 	for _, item := range limits.Spec.Limits {
-		if item.Type != corev1.LimitTypeContainer || site.ClusterQueue == nil {
+		if item.Type != corev1.LimitTypeContainer || facts.ClusterQueue == nil {
 			continue
 		}
 		for _, defaults := range []corev1.ResourceList{item.Default, item.DefaultRequest} {
 			for resource := range defaults {
-				if !snapshot.Covers(site.ClusterQueue, resource) {
+				if !snapshot.Covers(facts.ClusterQueue, resource) {
 					added[string(resource)] = true
 				}
 			}
@@ -80,18 +84,20 @@ func usedUp(quota corev1.ResourceQuota) []string {
 }
 
 // dnsAnswers judges whether the cluster's DNS has anybody to answer.
-func dnsAnswers(site *Facts, pins fixtures.Pins) Finding {
-	o := site.Interference
+func dnsAnswers(facts *Facts, pins fixtures.Pins) Finding {
+	o := facts.Interference
 	finding := Finding{Check: "DNS", Message: fmt.Sprintf("kube-system/%s leads to %s", dnsService, text.Times(o.DNSReady, "ready endpoint"))}
 	switch {
 	case !o.HasDNS:
 		finding.Message, finding.Note = "not known", "there is no Service "+dnsService+" in kube-system to look at"
 	case o.DNSReady == 0:
+		finding.Code = DNSUnanswered
 		finding.Message = fmt.Sprintf("nobody answers DNS: Service kube-system/%s leads to no ready pod", dnsService)
 		finding.Fix = "kubectl -n kube-system get deployments,pods shows what became of CoreDNS; kubectl -n kube-system scale deployment coredns --replicas 1, if it was scaled to 0"
 		finding.Passes = true
 	default:
 		if shut := closedTo(o.Policies); len(shut) > 0 {
+			finding.Code = EgressDenied
 			finding.Note = fmt.Sprintf("where the network enforces NetworkPolicies, no pod in %s can ask: %s", pins.Namespace, text.List(shut))
 		}
 	}
@@ -127,17 +133,17 @@ func pairs(labels map[string]string) string {
 	return strings.Join(written, ", ")
 }
 
-// illDevices says how many devices a node knows of and does not offer; nothing
-// if it offers all.
+// unhealthyDevices says how many devices a node knows of and does not offer; it is
+// empty if the node offers all.
 func unhealthyDevices(nodes []corev1.Node, resource string) string {
-	var ill, known int64
+	var unhealthy, known int64
 	for _, node := range nodes {
 		capacity, allocatable := node.Status.Capacity[corev1.ResourceName(resource)], node.Status.Allocatable[corev1.ResourceName(resource)]
 		known += capacity.Value()
-		ill += capacity.Value() - allocatable.Value()
+		unhealthy += capacity.Value() - allocatable.Value()
 	}
-	if ill <= 0 {
+	if unhealthy <= 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d of %d are not healthy)", ill, known)
+	return fmt.Sprintf(" (%d of %d are not healthy)", unhealthy, known)
 }

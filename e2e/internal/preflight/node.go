@@ -9,60 +9,69 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"gsb.test/jobset-e2e/e2e/internal/text"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 func nodeReady(nodes []corev1.Node) Finding {
 	finding := Finding{Check: "node"}
 	var names []string
 	for _, node := range nodes {
-		names = append(names, node.Name+", "+nodeState(node))
+		state, _ := nodeState(node)
+		names = append(names, node.Name+", "+state)
 	}
 	finding.Message = strings.Join(names, "; ")
-	switch {
-	case len(nodes) == 0:
-		finding.Message, finding.Fix, finding.Passes = "there is none", remakeFix+"look at kubectl get nodes", true
-	case len(nodes) > 1:
+	switch len(nodes) {
+	case 0:
+		finding.Code, finding.Message, finding.Passes = NodeNotFound, "there is none", true
+		finding.Fix = remakeFix + "look at kubectl get nodes"
+	case 1:
+		switch _, finding.Code = nodeState(nodes[0]); finding.Code {
+		case "":
+		case NodeCordoned:
+			finding.Fix = "kubectl uncordon " + nodes[0].Name
+		default:
+			finding.Fix = "kubectl describe node " + nodes[0].Name + " says why"
+			finding.Passes = settling(nodes[0])
+		}
+	default:
+		finding.Code = NodeCountMismatch
 		finding.Message = fmt.Sprintf("%d nodes where the lab has one: %s", len(nodes), finding.Message)
 		finding.Fix = "kubectl delete node <the stale one>"
-	case nodeState(nodes[0]) == "cordoned":
-		finding.Fix = "kubectl uncordon " + nodes[0].Name
-	case nodeState(nodes[0]) != "Ready":
-		finding.Fix = "kubectl describe node " + nodes[0].Name + " says why"
-		finding.Passes = settling(nodes[0])
 	}
 	return finding
 }
 
-func nodeState(node corev1.Node) string {
-	state := "not Ready"
+// nodeState says in what state a node is; code is empty if pods of the lab may run on it.
+func nodeState(node corev1.Node) (state string, code snapshot.Code) {
+	state, code = "not Ready", NodeNotReady
 	for _, condition := range node.Status.Conditions {
 		if condition.Type != corev1.NodeReady {
 			continue
 		}
 		if condition.Status == corev1.ConditionTrue {
-			state = "Ready"
+			state, code = "Ready", ""
 		} else {
 			state = "not Ready (" + text.ReasonAndMessage(condition.Reason, condition.Message) + ")"
 		}
 	}
 	if node.Spec.Unschedulable {
-		return "cordoned"
+		return "cordoned", NodeCordoned
 	}
 	for _, taint := range node.Spec.Taints {
-		if state == "Ready" && taint.Effect != corev1.TaintEffectPreferNoSchedule {
-			state = fmt.Sprintf("tainted %s:%s, so no pod of the lab may go there", taint.Key, taint.Effect)
+		if code == "" && taint.Effect != corev1.TaintEffectPreferNoSchedule {
+			return fmt.Sprintf("tainted %s:%s, so no pod of the lab may go there", taint.Key, taint.Effect), NodeTainted
 		}
 	}
-	return state
+	return state, code
 }
 
-// A Machine is the one that this program runs on. It is the node itself where
+// A Host is the machine that this program runs on. It is the node itself where
 // the suite was copied into the lab's VM: both then have the same machine id.
 type Host struct {
 	ID, Hostname string
 }
 
-// thisMachine reads who this machine is; what it does not tell stays empty.
+// thisHost reads who this machine is; what cannot be read stays empty.
 func thisHost() Host {
 	id, _ := os.ReadFile("/etc/machine-id") // a container has none
 	hostname, _ := os.Hostname()
@@ -73,7 +82,7 @@ func thisHost() Host {
 // booted from a snapshot under another name, keeps a node of its old name
 // (k3s#9879). What the kubelet calls the hostname may itself be an override, so
 // on the node itself the machine's own word counts too.
-func nodeNamed(nodes []corev1.Node, machine Host) Finding {
+func nodeNamed(nodes []corev1.Node, host Host) Finding {
 	finding := Finding{Check: "hostname"}
 	if len(nodes) != 1 {
 		finding.Message = "not compared, for there is not one node"
@@ -86,14 +95,15 @@ func nodeNamed(nodes []corev1.Node, machine Host) Finding {
 			names = append(names, struct{ by, name string }{"the kubelet", address.Address})
 		}
 	}
-	if machine.ID != "" && machine.ID == node.Status.NodeInfo.MachineID {
-		names = append(names, struct{ by, name string }{"the machine itself", machine.Hostname})
+	if host.ID != "" && host.ID == node.Status.NodeInfo.MachineID {
+		names = append(names, struct{ by, name string }{"the machine itself", host.Hostname})
 	}
 	var agree []string
 	for _, given := range names {
 		switch {
 		case given.name == "":
 		case !strings.EqualFold(given.name, node.Name):
+			finding.Code = HostnameMismatch
 			finding.Message = fmt.Sprintf("the node is called %s, and %s says that its hostname is %s", node.Name, given.by, given.name)
 			finding.Fix = fmt.Sprintf("on the node: hostnamectl set-hostname %s, then restart its kubelet (k3s: systemctl restart k3s); "+
 				"or kubectl delete node %s once it has joined as %s", node.Name, node.Name, strings.ToLower(given.name))
@@ -103,17 +113,17 @@ func nodeNamed(nodes []corev1.Node, machine Host) Finding {
 		}
 	}
 	if len(agree) == 0 {
-		finding.Message, finding.Note = "not known", "neither a label nor an address of the node tells it"
+		finding.Message, finding.Note = "not known", "neither a label nor an address of the node names it"
 		return finding
 	}
 	finding.Message = node.Name + "; so says " + strings.Join(agree, ", ")
 	return finding
 }
 
-// nearly is how many percentage points below a mark are told as little headroom.
+// nearly is how many percentage points below a mark are noted as little headroom.
 const nearly = 5
 
-// diskRoomy judges whether the kubelet is about to remove images: where no
+// diskHasRoom judges whether the kubelet is about to remove images: where no
 // registry answers, the one on the node is the only copy (k3s#6290).
 func diskHasRoom(kubelet *Kubelet) Finding {
 	finding := Finding{Check: "disk"}
@@ -122,18 +132,18 @@ func diskHasRoom(kubelet *Kubelet) Finding {
 		finding.Message = "not looked at, for there is not one node"
 		return finding
 	case kubelet.Unread != nil:
-		finding.Message = "not known: the kubelet does not tell"
+		finding.Message = "not known: the kubelet does not report it"
 		finding.Note = fmt.Sprintf("%v; it takes get on nodes/proxy", kubelet.Unread)
 		return finding
 	}
-	var says []string
+	var usages []string
 	for _, disk := range kubelet.Disks {
 		mark := disk.evictFrom()
 		if disk.Name == "images" {
 			mark = min(mark, cmp.Or(kubelet.CollectFrom, 100))
 		}
-		told := fmt.Sprintf("%s %d %% used", disk.Name, disk.used())
-		says = append(says, told)
+		usage := fmt.Sprintf("%s %d %% used", disk.Name, disk.used())
+		usages = append(usages, usage)
 		if mark >= 100 {
 			continue
 		}
@@ -143,16 +153,16 @@ func diskHasRoom(kubelet *Kubelet) Finding {
 		}[disk.Name])
 		switch {
 		case disk.used() >= mark:
-			finding.Message = told + "; " + removes
+			finding.Code, finding.Message = DiskFull, usage+"; "+removes
 			finding.Fix = fmt.Sprintf("free disk on the node until less than %d %% are used (docker or crictl images, /var/log, old snapshots); "+
 				"then see whether the lab's images are all still there", mark)
 			return finding
 		case disk.used() >= mark-nearly:
-			finding.Note = removes
+			finding.Code, finding.Note = DiskNearlyFull, removes
 		}
-		says[len(says)-1] += fmt.Sprintf(" (%s go from %d %% on)", map[string]string{"images": "images", "node": "pods"}[disk.Name], mark)
+		usages[len(usages)-1] += fmt.Sprintf(" (%s go from %d %% on)", map[string]string{"images": "images", "node": "pods"}[disk.Name], mark)
 	}
-	finding.Message = strings.Join(says, "; ")
+	finding.Message = strings.Join(usages, "; ")
 	if !strings.Contains(finding.Message, "go from") {
 		finding.Message += "; the kubelet removes no image for want of room"
 	}

@@ -21,9 +21,9 @@ func TestTheNodeIsCalledLikeItsHost(t *testing.T) {
 		"the kubelet": {func(node *corev1.Node, _ *Host) { node.Status.Addresses[1].Address = "vm-2" }, "the kubelet says that its hostname is vm-2"},
 		"the machine": {func(_ *corev1.Node, machine *Host) { machine.Hostname = "vm-2" }, "the machine itself says that its hostname is vm-2"},
 	} {
-		site := theLab(labtest.Pinned(t))
-		wrong.change(&site.Nodes[0], &site.Host)
-		finding := nodeNamed(site.Nodes, site.Host)
+		facts := theLab(labtest.Pinned(t))
+		wrong.change(&facts.Nodes[0], &facts.Host)
+		finding := nodeNamed(facts.Nodes, facts.Host)
 		if !strings.Contains(finding.Message, wrong.says) || !strings.Contains(finding.Fix, "hostnamectl set-hostname lab") {
 			t.Errorf("%s: %+v", name, finding)
 		}
@@ -31,20 +31,20 @@ func TestTheNodeIsCalledLikeItsHost(t *testing.T) {
 }
 
 func TestAnotherMachineThanTheNodeHasNoSay(t *testing.T) {
-	site := theLab(labtest.Pinned(t))
+	facts := theLab(labtest.Pinned(t))
 	for _, machine := range []Host{{ID: "other", Hostname: "laptop"}, {Hostname: "container"}} {
-		site.Nodes[0].Status.NodeInfo.MachineID = "3d12"
-		if finding := nodeNamed(site.Nodes, machine); finding.Wrong() {
+		facts.Nodes[0].Status.NodeInfo.MachineID = "3d12"
+		if finding := nodeNamed(facts.Nodes, machine); finding.Wrong() {
 			t.Errorf("%+v: %+v", machine, finding)
 		}
 	}
-	site.Nodes[0].Labels, site.Nodes[0].Status.Addresses = nil, nil
-	if finding := nodeNamed(site.Nodes, Host{}); finding.Wrong() || finding.Note == "" {
-		t.Errorf("a node that tells no hostname: %+v", finding)
+	facts.Nodes[0].Labels, facts.Nodes[0].Status.Addresses = nil, nil
+	if finding := nodeNamed(facts.Nodes, Host{}); finding.Wrong() || finding.Note == "" {
+		t.Errorf("a node that reports no hostname: %+v", finding)
 	}
-	two := append(site.Nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "old"}})
+	two := append(facts.Nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "old"}})
 	if finding := nodeNamed(two, Host{}); finding.Wrong() {
-		t.Errorf("the stale node is told already: %+v", finding)
+		t.Errorf("the stale node is reported already: %+v", finding)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// passing tells whether an error is one that a cluster gives while it boots, and
+// passing reports whether an error is one that a cluster gives while it boots, and
 // then no longer: nobody listens yet, a connection is cut off, the API server is
 // not ready, a webhook has no endpoints, a kind is not yet known. A refusal
 // (Forbidden, Invalid), a certificate of another cluster and a name that nobody
@@ -43,7 +43,7 @@ func passing(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// settling tells whether what keeps the lab's pods off a node goes while the node
+// settling reports whether what keeps the lab's pods off a node goes while the node
 // boots. Somebody who cordons a node means it.
 func settling(node corev1.Node) bool {
 	if node.Spec.Unschedulable {

@@ -1,5 +1,5 @@
-// Package preflight answers whether a cluster is the lab: it collects facts and makes
-// findings of them.
+// Package preflight is the environment check: it collects facts of a cluster and
+// makes findings of them, which say whether this is the lab.
 package preflight
 
 import (
@@ -8,49 +8,52 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// remake is the mend for a lab that this project made.
+// remakeFix is the fix for a lab that this project made.
 const remakeFix = "make down up, if the lab is this project's; else "
 
-// Preflight judges a site, point by point and all points: is this the lab that
-// the lab text promises? It blames the world and not a step.
-func Judge(site *Facts, pins fixtures.Pins) []Finding {
-	if site.Unreachable != nil {
-		return []Finding{Unreachable(site)}
+// Judge checks whether the facts are those of the lab that the lab text promises. It
+// makes every check, whatever the others found.
+func Judge(facts *Facts, pins fixtures.Pins) []Finding {
+	if facts.Unreachable != nil {
+		return []Finding{Unreachable(facts)}
 	}
-	findings := []Finding{{Check: "cluster", Message: fmt.Sprintf("Kubernetes %s at %s", site.Kubernetes, site.Server)}}
-	for _, err := range site.Unread {
-		findings = append(findings, Finding{Check: "reading", Message: err.Error(),
+	findings := []Finding{{Check: "cluster", Message: fmt.Sprintf("Kubernetes %s at %s", facts.Kubernetes, facts.Server)}}
+	if facts.Occupied != nil {
+		findings = append(findings, Finding{Check: "other runs", Code: RunInProgress, Message: facts.Occupied.Error(), Fix: "wait until that run has ended"})
+	}
+	for _, err := range facts.Unread {
+		findings = append(findings, Finding{Check: "reading", Code: FactUnreadable, Message: err.Error(),
 			Fix: "the kubeconfig must let its user read everything and write in namespace " + pins.Namespace, Passes: passing(err)})
 	}
-	if site.Unheld != nil {
-		findings = append(findings, Finding{Check: "other runs", Message: "nothing keeps a second run off this lab meanwhile", Note: site.Unheld.Error()})
+	if facts.Unheld != nil {
+		findings = append(findings, Finding{Check: "other runs", Code: LeaseForbidden, Message: "nothing keeps a second run off this lab meanwhile", Note: facts.Unheld.Error()})
 	}
-	if site.Fault != "" {
-		findings = append(findings, faultLeft(site))
+	if facts.Fault != "" {
+		findings = append(findings, faultLeft(facts))
 	}
-	// What is told first is the first that is wrong, so causes stand before what
+	// What is reported first is the first that is wrong, so causes stand before what
 	// they bring about: Kueue before JobSet, whose dry run passes Kueue's webhooks
 	// too; a quota before the devices that it hands out, and before what leads to it.
 	return append(findings,
-		nodeReady(site.Nodes),
-		nodeNamed(site.Nodes, site.Host),
-		diskHasRoom(site.Kubelet),
-		imagePresent(site, pins),
-		managerAvailable("Kueue", site.Kueue, pins.Kueue, site.KueueWebhook, true),
-		certificatesMatch("Kueue", site.Kueue, site.KueueCertificates),
-		managerAvailable("JobSet", site.JobSet, pins.JobSet, site.JobSetWebhook, site.HasNamespace),
-		certificatesMatch("JobSet", site.JobSet, site.JobSetCertificates),
-		jobSetsQueued(site),
-		gpuName(site.ClusterQueue, pins),
-		namespaceClean(site, pins),
-		limitsAllow(site, pins),
-		dnsAnswers(site, pins),
-		queueAdmits(site, pins),
-		flavorFits(site, pins),
-		quotaMatches(site.ClusterQueue, pins),
-		queueLeads(site.LocalQueue, pins),
-		devicesOffered(site, pins),
-		devicesFree(site.GPUHolders),
-		workDirClean(site),
+		nodeReady(facts.Nodes),
+		nodeNamed(facts.Nodes, facts.Host),
+		diskHasRoom(facts.Kubelet),
+		imagePresent(facts, pins),
+		managerAvailable("Kueue", facts.Kueue, pins.Kueue, facts.KueueWebhook, true),
+		certificatesMatch("Kueue", facts.Kueue, facts.KueueCertificates),
+		managerAvailable("JobSet", facts.JobSet, pins.JobSet, facts.JobSetWebhook, facts.HasNamespace),
+		certificatesMatch("JobSet", facts.JobSet, facts.JobSetCertificates),
+		jobSetsQueued(facts),
+		gpuName(facts.ClusterQueue, pins),
+		namespaceClean(facts, pins),
+		limitsAllow(facts, pins),
+		dnsAnswers(facts, pins),
+		queueAdmits(facts, pins),
+		flavorFits(facts, pins),
+		quotaMatches(facts.ClusterQueue, pins),
+		queueLeads(facts.LocalQueue, pins),
+		devicesOffered(facts, pins),
+		devicesFree(facts.GPUHolders),
+		workDirClean(facts),
 	)
 }

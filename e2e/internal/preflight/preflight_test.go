@@ -20,7 +20,7 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// theLab is a site as the lab text promises it.
+// theLab are the facts of a lab that is as the lab text promises it.
 func theLab(pins fixtures.Pins) *Facts {
 	isActive := []metav1.Condition{{Type: "Active", Status: metav1.ConditionTrue, Reason: "Ready"}}
 	return &Facts{
@@ -49,14 +49,14 @@ func theLab(pins fixtures.Pins) *Facts {
 	}
 }
 
-func TestPreflightTakesTheLab(t *testing.T) {
+func TestNothingIsWrongWithTheLab(t *testing.T) {
 	pins := labtest.Pinned(t)
 	if wrong := Blocking(Judge(theLab(pins), pins)); wrong != "" {
 		t.Error(wrong)
 	}
 }
 
-// The whole list, as a person reads it: one line a point, and nothing to mend.
+// The whole list, as a person reads it: one line a check, and nothing to fix.
 func TestTheWholeListOfTheLab(t *testing.T) {
 	pins := labtest.Pinned(t)
 	const list = ` ✓  cluster         Kubernetes v1.36.3 at https://127.0.0.1:6443
@@ -81,25 +81,25 @@ func TestTheWholeListOfTheLab(t *testing.T) {
  ✓  GPUs free       no other pod holds one
  ✓  work directory  no file of anybody else's where the steps write
 `
-	if told := Table(Judge(theLab(pins), pins)) + "\n"; told != list {
-		t.Errorf("the list is now:\n%s", told)
+	if reported := Table(Judge(theLab(pins), pins)) + "\n"; reported != list {
+		t.Errorf("the list is now:\n%s", reported)
 	}
 }
 
 func TestAnotherVersionIsANoteAndNotWrong(t *testing.T) {
 	pins := labtest.Pinned(t)
-	site := theLab(pins)
-	site.JobSet.Version = "v0.12.0"
-	findings := Judge(site, pins)
+	facts := theLab(pins)
+	facts.JobSet.Version = "v0.12.0"
+	findings := Judge(facts, pins)
 	if wrong := Blocking(findings); wrong != "" {
 		t.Error(wrong)
 	}
 	if text := Table(findings); !strings.Contains(text, "the lab pins v0.13.0, so a run on this one is partial") {
-		t.Errorf("nothing tells that the version is another:\n%s", text)
+		t.Errorf("nothing reports that the version is another:\n%s", text)
 	}
 }
 
-func TestPreflightBlamesTheWorldAndNamesTheMend(t *testing.T) {
+func TestWhatIsWrongIsReportedWithItsFix(t *testing.T) {
 	pins := labtest.Pinned(t)
 	node := func(s *Facts) *corev1.Node { return &s.Nodes[0] }
 	for name, wrong := range map[string]struct {
@@ -136,7 +136,7 @@ func TestPreflightBlamesTheWorldAndNamesTheMend(t *testing.T) {
 		"JobSet is down":  {func(s *Facts) { s.JobSet.Available, s.JobSet.Why = false, "it is scaled to 0" }, []string{"jobset-system/jobset-controller-manager is not available: it is scaled to 0"}},
 		"a dead webhook":  {func(s *Facts) { s.KueueWebhook = errors.New("failed calling webhook: x509") }, []string{"a dry run was not answered: failed calling webhook: x509"}},
 		"no namespace":    {func(s *Facts) { s.HasNamespace = false }, []string{"there is no namespace ml", "kubectl apply -f fixtures/lab/lab.yaml"}},
-		"a learner's own": {func(s *Facts) { s.UnmanagedJobSets = []string{"hello", "mine"} }, []string{"does not walk over them: hello, mine", "kubectl -n ml delete jobset hello mine"}},
+		"a learner's own": {func(s *Facts) { s.UnmanagedJobSets = []string{"hello", "mine"} }, []string{"does not replace them: hello, mine", "kubectl -n ml delete jobset hello mine"}},
 		"no LocalQueue":   {func(s *Facts) { s.LocalQueue = nil }, []string{"there is no LocalQueue lq in namespace ml"}},
 		"lq elsewhere":    {func(s *Facts) { s.LocalQueue.Spec.ClusterQueue = "other" }, []string{"lq → other; the lab's leads to ml", "delete localqueue lq"}},
 		"lq not Active": {func(s *Facts) {
@@ -151,12 +151,12 @@ func TestPreflightBlamesTheWorldAndNamesTheMend(t *testing.T) {
 		"a learner's file": {func(s *Facts) { s.UnmanagedFiles = []string{"/root/gsb-jobset/dns.txt"} }, []string{"does not write over them: /root/gsb-jobset/dns.txt", "LAB_WORKDIR="}},
 		"no rights":        {func(s *Facts) { s.Unread = []error{errors.New("the nodes: forbidden")} }, []string{"the nodes: forbidden", "kubeconfig must let its user"}},
 	} {
-		site := theLab(pins)
-		wrong.change(site)
-		told := Blocking(Judge(site, pins))
-		for _, word := range append(wrong.says, "This is not the lab, so no step was run", "✗", "mend: ") {
-			if !strings.Contains(told, word) {
-				t.Errorf("%s: %q is not in\n%s", name, word, told)
+		facts := theLab(pins)
+		wrong.change(facts)
+		reported := Blocking(Judge(facts, pins))
+		for _, word := range append(wrong.says, "This is not the lab, so no step was run", "✗", "fix: ") {
+			if !strings.Contains(reported, word) {
+				t.Errorf("%s: %q is not in\n%s", name, word, reported)
 			}
 		}
 	}
@@ -165,33 +165,33 @@ func TestPreflightBlamesTheWorldAndNamesTheMend(t *testing.T) {
 // Only --fresh takes from a learner, and it says what.
 func TestFreshTakesALearnersWorkForGranted(t *testing.T) {
 	pins := labtest.Pinned(t)
-	site := theLab(pins)
-	site.UnmanagedJobSets, site.UnmanagedFiles, site.Fresh = []string{"hello", "mine"}, []string{"/root/gsb-jobset/dns.txt"}, true
-	findings := Judge(site, pins)
+	facts := theLab(pins)
+	facts.UnmanagedJobSets, facts.UnmanagedFiles, facts.Fresh = []string{"hello", "mine"}, []string{"/root/gsb-jobset/dns.txt"}, true
+	findings := Judge(facts, pins)
 	if wrong := Blocking(findings); wrong != "" {
 		t.Error(wrong)
 	}
 	for _, word := range []string{"--fresh takes them away: hello, mine", "--fresh moves them aside: /root/gsb-jobset/dns.txt"} {
-		if told := Table(findings); !strings.Contains(told, word) {
-			t.Errorf("%q is not in\n%s", word, told)
+		if reported := Table(findings); !strings.Contains(reported, word) {
+			t.Errorf("%q is not in\n%s", word, reported)
 		}
 	}
 }
 
-func TestPreflightTellsAllThatIsWrongAtOnce(t *testing.T) {
+func TestAllThatIsWrongIsReportedAtOnce(t *testing.T) {
 	pins := labtest.Pinned(t)
-	site := theLab(pins)
-	site.LocalQueue, site.ClusterQueue, site.Nodes[0].Status.Allocatable = nil, nil, nil
-	if told := Blocking(Judge(site, pins)); strings.Count(told, "✗") != 3 {
-		t.Errorf("not all three are told:\n%s", told)
+	facts := theLab(pins)
+	facts.LocalQueue, facts.ClusterQueue, facts.Nodes[0].Status.Allocatable = nil, nil, nil
+	if reported := Blocking(Judge(facts, pins)); strings.Count(reported, "✗") != 3 {
+		t.Errorf("not all three are reported:\n%s", reported)
 	}
 }
 
 func TestAnImageBeyondTheReportedOnesIsANote(t *testing.T) {
 	pins := labtest.Pinned(t)
-	site := theLab(pins)
-	site.Nodes[0].Status.Images = make([]corev1.ContainerImage, imagesReported)
-	findings := Judge(site, pins)
+	facts := theLab(pins)
+	facts.Nodes[0].Status.Images = make([]corev1.ContainerImage, imagesReported)
+	findings := Judge(facts, pins)
 	if wrong := Blocking(findings); wrong != "" {
 		t.Error(wrong)
 	}

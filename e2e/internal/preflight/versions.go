@@ -10,26 +10,25 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// Versions are what the lab runs.
+// Versions are those that the lab runs.
 type Versions struct {
 	Kubernetes string `json:"kubernetes,omitempty"`
 	JobSet     string `json:"jobset"`
 	Kueue      string `json:"kueue"`
 }
 
-// Astray says how these versions differ from those that the lab pins; nothing
-// if they do not.
+// Drift lists how these versions differ from those that the lab pins.
 func (v Versions) Drift(pins fixtures.Pins) []string {
-	var astray []string
+	var drift []string
 	for _, part := range []struct{ name, wanted, found string }{{"JobSet", pins.JobSet, v.JobSet}, {"Kueue", pins.Kueue, v.Kueue}} {
 		switch {
 		case part.found == "":
-			astray = append(astray, fmt.Sprintf("%s's version is not known, the lab pins %s", part.name, part.wanted))
+			drift = append(drift, fmt.Sprintf("%s's version is not known, the lab pins %s", part.name, part.wanted))
 		case strings.TrimPrefix(part.found, "v") != strings.TrimPrefix(part.wanted, "v"):
-			astray = append(astray, fmt.Sprintf("%s is %s, the lab pins %s", part.name, part.found, part.wanted))
+			drift = append(drift, fmt.Sprintf("%s is %s, the lab pins %s", part.name, part.found, part.wanted))
 		}
 	}
-	return astray
+	return drift
 }
 
 // imagesOf lists every name of every image that a node reports to have.

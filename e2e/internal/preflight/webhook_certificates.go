@@ -15,8 +15,8 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 )
 
-// Trust is what the API server's calls to a manager's webhooks rest on: the
-// certificate that the manager serves, and the authority by which each webhook
+// WebhookCertificates are what the API server's calls to a manager's webhooks rest on:
+// the certificate that the manager serves, and the authority by which each webhook
 // registration expects it to be signed.
 type WebhookCertificates struct {
 	Webhooks []Webhook
@@ -29,14 +29,14 @@ type WebhookCertificates struct {
 	Unread error
 }
 
-// A Hook is one registered webhook that leads to the manager.
+// A Webhook is one registered webhook that leads to the manager.
 type Webhook struct {
 	Registration string // Kind name
 	Host         string // the name that the API server calls, and that the certificate must be for
 	CABundle     []byte
 }
 
-// surveyTrust reads what leads to a manager: it is found by the service that a
+// collectWebhookCertificates reads what leads to a manager: it is found by the service that a
 // webhook names and by the pods that this service selects, whatever they are called.
 func collectWebhookCertificates(ctx context.Context, w *cluster.Cluster, manager cluster.Manager) WebhookCertificates {
 	ctx, cancel := cluster.Brief(ctx)
@@ -56,33 +56,33 @@ func collectWebhookCertificates(ctx context.Context, w *cluster.Cluster, manager
 	if err != nil {
 		return WebhookCertificates{Unread: err}
 	}
-	var trust WebhookCertificates
+	var found WebhookCertificates
 	for _, hook := range all {
 		if ours[hook.Host] {
-			trust.Webhooks = append(trust.Webhooks, hook)
+			found.Webhooks = append(found.Webhooks, hook)
 		}
 	}
 	for _, name := range manager.Secrets {
 		var secret corev1.Secret
 		if err := w.API.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &secret); err != nil {
-			return WebhookCertificates{Webhooks: trust.Webhooks, Unread: fmt.Errorf("reading secret %s of namespace %s: %w", name, namespace, err)}
+			return WebhookCertificates{Webhooks: found.Webhooks, Unread: fmt.Errorf("reading secret %s of namespace %s: %w", name, namespace, err)}
 		}
 		certificate := secret.Data[corev1.TLSCertKey]
 		if len(certificate) == 0 {
 			continue
 		}
 		// Metrics have a certificate of their own at times: that for a webhook's name is meant.
-		if trust.Certificate == nil || len(trust.Webhooks) > 0 && isFor(certificate, trust.Webhooks[0].Host) {
-			trust.Secret, trust.Certificate = namespace+"/"+name, certificate
+		if found.Certificate == nil || len(found.Webhooks) > 0 && isFor(certificate, found.Webhooks[0].Host) {
+			found.Secret, found.Certificate = namespace+"/"+name, certificate
 		}
 	}
-	return trust
+	return found
 }
 
 // hostOf is the name by which the API server calls a service.
 func hostOf(namespace, service string) string { return service + "." + namespace + ".svc" }
 
-// hooks lists every webhook that is registered with the API server and leads to
+// webhooks lists every webhook that is registered with the API server and leads to
 // a service: those of admission, and those that convert a kind which really has
 // two versions to convert between.
 func webhooks(ctx context.Context, w *cluster.Cluster) ([]Webhook, error) {
@@ -116,13 +116,13 @@ func webhooks(ctx context.Context, w *cluster.Cluster) ([]Webhook, error) {
 	}
 	for _, definition := range definitions.Items {
 		versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
-		found, converts, _ := unstructured.NestedMap(definition.Object, "spec", "conversion", "webhook", "clientConfig")
+		written, converts, _ := unstructured.NestedMap(definition.Object, "spec", "conversion", "webhook", "clientConfig")
 		if !converts || len(versions) < 2 {
 			continue
 		}
 		// The field has the same form as an admission webhook's.
 		var config admissionv1.WebhookClientConfig
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found, &config); err != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(written, &config); err != nil {
 			return nil, fmt.Errorf("reading the conversion webhook of CustomResourceDefinition %s: %w", definition.GetName(), err)
 		}
 		add("CustomResourceDefinition", definition.GetName(), config)

@@ -19,7 +19,7 @@ type Failure struct {
 	// Stage is "cannot be done" if the learner's part failed, "is not passed" if
 	// the check did.
 	Stage string `json:"stage"`
-	// Refusal is the first thing that does not hold.
+	// Mismatch is the first thing that does not hold.
 	matchers.Mismatch
 	// Others are all other things that do not hold.
 	Others []*matchers.Mismatch `json:"others,omitempty"`
@@ -51,13 +51,13 @@ const (
 	RecordingIncorrect snapshot.Code = "RecordingIncorrect"
 )
 
-// because makes a Refusal of an error. The error's own text is all there is to
+// Because makes a Mismatch of an error. The error's own text is all there is to
 // say, so it has no Korean sentence.
 func Because(code snapshot.Code, message string) *matchers.Mismatch {
 	return &matchers.Mismatch{Code: code, Text: snapshot.Text{EN: text.Visible(strings.TrimSpace(message))}}
 }
 
-// report attaches the failure to the running spec.
+// Report attaches the failure to the running spec.
 func (f Failure) Report() {
 	ginkgo.AddReportEntry(failureEntry, f, types.ReportEntryVisibilityNever)
 }

@@ -9,7 +9,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// A Story is a failure told so that a lab author sees what is wrong in the lab:
+// A FailureReport is a failure told so that a lab author sees what is wrong in the lab:
 // the verdict in one sentence and the numbers side by side, then the
 // controllers' own words, what exists, what happened, what was wanted, and
 // where the evidence lies.
@@ -18,7 +18,7 @@ type FailureReport struct {
 	Subject string
 	Failure Failure
 
-	// JobSets and Files are those that the story is about.
+	// JobSets and Files are those that the failure is about.
 	JobSets []string
 	Files   []string
 	// Snapshot is the very one that was judged; nil if nothing could be seen.
@@ -30,7 +30,7 @@ type FailureReport struct {
 	Evidence string
 }
 
-// String tells the story.
+// String is the failure as text for a terminal.
 func (s FailureReport) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s %s: %s\n", s.Subject, s.Failure.Stage, s.Failure.String())

@@ -42,7 +42,7 @@ const (
 	MistakeLabel = "mistake-"
 )
 
-// calledBy is what the step or mistake of a label is called in a verdict.
+// labelTitle is what the step or mistake of a label is called in a verdict.
 func labelTitle(label, otherwise string) string {
 	if number, ok := strings.CutPrefix(label, StepLabel); ok {
 		return "step " + number

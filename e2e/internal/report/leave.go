@@ -6,7 +6,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 )
 
-// Lies says what of the run lies where, the lab included.
+// LocationsOf says what of the run lies where, the lab included.
 func LocationsOf(w *cluster.Cluster) [][]string {
 	var rows [][]string
 	if w.Settings.Image != "" {

@@ -25,14 +25,14 @@ func ClearEvidence(w *cluster.Cluster) error {
 	return removeReports(w.Settings, append(evidenceNames(w.Settings), "snapshots", "files")...)
 }
 
-// preflightFolder is where the evidence of a wrong world lies.
+// PreflightFolder is where the evidence of a wrong target lies.
 const PreflightFolder = "preflight"
 
 // reportsMark is the file that marks a folder of reports: only where it lies do we
 // replace and remove what has the names of our reports.
 const reportsMark = ".gsb-jobset-reports"
 
-// reportNames are all names in a folder of reports that a run writes, replaces or
+// claimedNames are all names in a folder of reports that a run writes, replaces or
 // removes. Whatever else is there, such as provision's own, is in nobody's way.
 func claimedNames(s settings.Settings) []string {
 	names := []string{"verdict.json", "closing.txt", "junit.xml", "specs.json", settings.LedgerName, "snapshots", "files",

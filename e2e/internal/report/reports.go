@@ -14,7 +14,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// Lies says what of a run lies where: the work directory, the reports, and the
+// Locations are where the files of a run lie: the work directory, the reports, and the
 // evidence if there is any.
 func Locations(s settings.Settings) [][]string {
 	rows := [][]string{{"work directory", s.WrittenFiles()},

@@ -44,7 +44,7 @@ const (
 	endedBefore = "the run ended before it"
 )
 
-// A Closing is the end of a run, for a person: every step, the versions, the
+// A Summary is the end of a run, for a person: every step, the versions, the
 // verdict with its reason, and where the rest lies.
 type Summary struct {
 	Run       string // its id
@@ -61,10 +61,10 @@ type Summary struct {
 	Locations [][]string // what lies where
 }
 
-// Close sums up what Ginkgo reports of a run. site may be nil if the run ended
+// Summarize sums up what Ginkgo reports of a run. site may be nil if the run ended
 // before the cluster was looked at.
 func Summarize(report types.Report, items Items, site *preflight.Facts, pins fixtures.Pins) Summary {
-	closing := Summary{Wanted: wanted(pins), Started: report.StartTime, Seconds: text.Seconds(report.RunTime), First: firstFailure(report.SpecReports)}
+	closing := Summary{Wanted: wanted(pins), Started: report.StartTime, Seconds: text.Seconds(report.RunTime), First: firstFailure(report.SpecReports, site, pins)}
 	for _, item := range items.Steps {
 		closing.Steps = append(closing.Steps, item.result(report.SpecReports))
 	}
@@ -90,7 +90,7 @@ func withLabel(reports types.SpecReports, label string) types.SpecReports {
 	return found
 }
 
-// take sums up the specs of one step. A spec that was skipped leaves the step
+// summarize sums up the specs of one step. A spec that was skipped leaves the step
 // not run; a failed one outweighs it.
 func (r *Result) summarize(reports types.SpecReports) {
 	r.State = passed

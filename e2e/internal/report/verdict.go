@@ -52,12 +52,16 @@ type Verdict struct {
 
 // A FirstFailure is the first spec that failed, and all that it said.
 type FirstFailure struct {
-	// By is preflight, the number of a step as in "step 6", the name of a mistake
+	// By is EnvironmentCheck, the number of a step as in "step 6", the name of a mistake
 	// as in "mistake train-label-on-job-template", or "the suite itself".
 	By   string `json:"by"`
 	Spec string `json:"spec"`
-	// Code is the kind of the failure, and Cause that of what blocked the wait for
-	// it; both are empty where the suite itself failed.
+	// At is when it failed; what the run does after that, such as gathering evidence,
+	// is not in it.
+	At time.Time `json:"at,omitzero"`
+	// Code is the kind of the failure, of the environment check that of its first
+	// wrong finding, and Cause that of what blocked the wait for it; both are empty
+	// where the suite itself failed.
 	Code    snapshot.Code `json:"code,omitempty"`
 	Cause   snapshot.Code `json:"cause,omitempty"`
 	Message string        `json:"message"`
@@ -76,7 +80,7 @@ func (c Summary) Exit() int {
 	return ExitFailed
 }
 
-// Overrule fails a closing that is better than what Ginkgo says of the run in the
+// Reconcile fails a closing that is better than what Ginkgo says of the run in the
 // end: what goes wrong after the closing was made, such as a report that cannot be
 // written, fails the run too. It tells whether it changed anything.
 func (c Summary) Reconcile(succeeded bool) (Summary, bool) {
@@ -91,21 +95,30 @@ func (c Summary) Reconcile(succeeded bool) (Summary, bool) {
 	return c, true
 }
 
-// Machine is the closing for a program to read.
+// ToVerdict is the closing for a program to read.
 func (c Summary) ToVerdict() Verdict {
 	return Verdict{Schema: 2, Run: c.Run, Verdict: c.Verdict, Reason: c.Reason, Suite: Commit, Started: c.Started, Seconds: c.Seconds,
 		Wanted: c.Wanted, Found: c.Versions, Preflight: c.Findings, Steps: c.Steps, Mistakes: c.Mistakes, FirstFailure: c.First}
 }
 
+// EnvironmentCheck is FirstFailure.By where this is not the lab.
+const EnvironmentCheck = "environment check"
+
 // firstFailure finds the first spec of a run that failed; nil if none did.
-func firstFailure(reports types.SpecReports) *FirstFailure {
+func firstFailure(reports types.SpecReports, facts *preflight.Facts, pins fixtures.Pins) *FirstFailure {
 	for _, report := range reports {
 		if !report.State.Is(types.SpecStateFailureStates) {
 			continue
 		}
-		first := &FirstFailure{By: "the suite itself", Spec: report.LeafNodeText, Message: report.Failure.Message}
+		first := &FirstFailure{By: "the suite itself", Spec: report.LeafNodeText, At: report.Failure.TimelineLocation.Time, Message: report.Failure.Message}
 		if report.LeafNodeType.Is(types.NodeTypeBeforeSuite) {
-			first.By, first.Spec = "preflight", "is this the lab?"
+			first.By, first.Spec = EnvironmentCheck, "is this the lab?"
+			// An interrupt is nothing that the check found.
+			if facts != nil && report.State.Is(types.SpecStateFailed) {
+				if wrong := preflight.FirstWrong(preflight.Judge(facts, pins)); wrong != nil {
+					first.Code = wrong.Code
+				}
+			}
 		}
 		for _, label := range report.Labels() {
 			first.By = labelTitle(label, first.By)
@@ -174,7 +187,7 @@ func save(s settings.Settings, verdict Verdict) error {
 	return nil
 }
 
-// forget takes an earlier run's reports away, and makes the folder for this one's,
+// removePreviousReports takes an earlier run's reports away, and makes the folder for this one's,
 // in which no other run writes until end is called.
 func removePreviousReports(s settings.Settings) (end func(), err error) {
 	if err := os.MkdirAll(s.Reports, 0o755); err != nil {

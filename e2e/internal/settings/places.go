@@ -10,13 +10,13 @@ import (
 // learnersFolder is where the lab text says that a learner's files are.
 const learnersFolder = "/root/gsb-jobset"
 
-// howToName ends an error of which the mend is a kubeconfig. None is ever fallen
+// HowToName ends an error of which the fix is a kubeconfig. None is ever fallen
 // back to; k3s's is named here to be typed.
 const HowToName = "  To make a lab:        make up steps\n" +
 	"  To name one you have: make steps LAB_KUBECONFIG=/path/to/its/kubeconfig\n" +
 	"  Without a checkout:   lab-e2e run --kubeconfig /path/to/its/kubeconfig (k3s keeps its own at /etc/rancher/k3s/k3s.yaml)"
 
-// Places are the settings of a run before anything is looked at. In a checkout all
+// DefaultPaths are the settings of a run before anything is looked at. In a checkout all
 // lies below .lab. The program alone, as in the lab's own VM, works where a learner
 // does, and leaves its reports in .lab below where it was started.
 func DefaultPaths(getenv func(string) string, root string) Settings {

@@ -15,10 +15,10 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// home is where the files that the walk wrote into a folder of somebody's end up.
+// CollectedFiles is where the files that the run wrote into a folder of somebody's end up.
 func (s Settings) CollectedFiles() string { return filepath.Join(s.Reports, "files") }
 
-// writtenFiles is where the files that the walk wrote lie.
+// WrittenFiles is where the files that the run wrote lie.
 func (s Settings) WrittenFiles() string {
 	if _, err := os.Stat(s.CollectedFiles()); err == nil {
 		return s.CollectedFiles()
@@ -45,7 +45,7 @@ func ReadWait(given string) (time.Duration, error) {
 // files. The lab text names no image, so a run with another one proves no less;
 // the preflight and the closing block say that it was so.
 
-// imageName is what may stand for an image: a reference, and nothing that means
+// ImageName is what may stand for an image: a reference, and nothing that means
 // more to YAML than a plain word.
 var ImageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/@-]*(:[A-Za-z0-9._-]+[A-Za-z0-9._/@:-]*)?$`)
 
@@ -74,7 +74,7 @@ func ReadSettingsToRead(getenv func(string) string, root string) (Settings, erro
 	return settings, nil
 }
 
-// nameTheLab is the mend for a kubeconfig that was not found.
+// nameTheLab is the fix for a kubeconfig that was not found.
 const nameTheLab = "  To name one: make check LAB_KUBECONFIG=/path/to/its/kubeconfig LAB_WORKDIR=/path/to/the/learner's/files"
 
 // Settings are what the environment says of a run.
@@ -89,7 +89,7 @@ type Settings struct {
 	// Image is LAB_IMAGE: an image that the lab has, to stand in the learner's
 	// files for the one they name; empty leaves them alone.
 	Image string
-	// Keep is LAB_KEEP=1: what the walk made in the lab stays there to be looked at,
+	// Keep is LAB_KEEP=1: what the run made in the lab stays there to be looked at,
 	// or graded. Otherwise nothing of it does: the lab may be somebody's.
 	Keep bool
 	// Fresh is LAB_FRESH=1: the learner's JobSets may be taken away, and the
@@ -111,7 +111,7 @@ type Settings struct {
 
 // ReadSettings reads the environment through getenv. root is the directory
 // below which the defaults lie. Neither the user's own kubeconfig nor the one of
-// a pod is ever fallen back to: a run must not walk over a cluster by accident.
+// a pod is ever fallen back to: a run must not use a cluster by accident.
 func ReadSettings(getenv func(string) string, root string) (Settings, error) {
 	settings := DefaultPaths(getenv, root)
 	settings.Image = strings.TrimSpace(getenv("LAB_IMAGE"))
@@ -125,7 +125,7 @@ func ReadSettings(getenv func(string) string, root string) (Settings, error) {
 		return settings, err
 	}
 	if settings.Kubeconfig == "" {
-		return settings, errors.New("LAB_KUBECONFIG does not say which lab to walk.\n" + HowToName)
+		return settings, errors.New("LAB_KUBECONFIG does not say which lab to use.\n" + HowToName)
 	}
 	if _, err := os.Stat(settings.Kubeconfig); err != nil {
 		return settings, fmt.Errorf("LAB_KUBECONFIG names a file that cannot be read: %w.\n%s", err, HowToName)

@@ -20,21 +20,21 @@ import (
 // was, its verdict says. The files go even where the cluster does not answer, for
 // they are the solutions.
 func Cleanup(ctx context.Context, settings settings.Settings) error {
-	world := &cluster.Cluster{Settings: settings}
-	files := ownership.FileRecordOf(world).Clear(ownership.StepFiles(world))
+	target := &cluster.Cluster{Settings: settings}
+	files := ownership.FileRecordOf(target).Clear(ownership.StepFiles(target))
 	verdict, err := report.ReadVerdict(settings)
 	if err != nil {
 		return errors.Join(files, fmt.Errorf("which run it was that was killed is not known: %w", err))
 	}
 	settings.Run = verdict.Run
-	if world, err = cluster.Connect(settings); err != nil {
+	if target, err = cluster.Connect(settings); err != nil {
 		return errors.Join(files, err)
 	}
-	ours, _, err := ownership.JobSets(ctx, world)
+	ours, _, err := ownership.JobSets(ctx, target)
 	if err == nil {
-		err = ownership.Remove(ctx, world, slices.DeleteFunc(ours, func(jobSet jobsetv1.JobSet) bool {
+		err = ownership.Remove(ctx, target, slices.DeleteFunc(ours, func(jobSet jobsetv1.JobSet) bool {
 			return jobSet.Annotations[fixtures.RunAnnotation] != settings.Run
 		}))
 	}
-	return errors.Join(files, err, ownership.Lease(world, "").DropRun(ctx))
+	return errors.Join(files, err, ownership.Lease(target, "").DropRun(ctx))
 }

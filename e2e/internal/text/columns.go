@@ -6,7 +6,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// columns lays out cells so that every column starts at the same place on a
+// Columns lays out cells so that every column starts at the same place on a
 // terminal, where a Korean syllable is two places wide. Rows may differ in
 // length; the last cell of a row is not padded and makes no column wider.
 func Columns(rows [][]string) string {
@@ -47,7 +47,7 @@ func shownRows(rows [][]string) [][]string {
 	return safe
 }
 
-// displayWidth counts the places that text takes on a terminal.
+// DisplayWidth counts the places that text takes on a terminal.
 func DisplayWidth(text string) int {
 	places := 0
 	for _, r := range text {
@@ -61,7 +61,7 @@ func DisplayWidth(text string) int {
 	return places
 }
 
-// indent puts margin before every line that is not empty.
+// Indent puts margin before every line that is not empty.
 func Indent(text, margin string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -46,7 +46,7 @@ func Visible(text string) string {
 // ordinary one look like it.
 func hidden(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }
 
-// shown is a value on one line, shortened.
+// Shown is a value on one line, shortened.
 func Shown(value string, longest int) string {
 	// No more of it is looked at than can be kept.
 	if len(value) > longest*utf8.UTFMax {
@@ -66,7 +66,7 @@ func Shown(value string, longest int) string {
 	return value
 }
 
-// shownAll is shown for those values of a sentence that are text.
+// ShownAll is shown for those values of a sentence that are text.
 func ShownAll(values []any) []any {
 	safe := make([]any, len(values))
 	for i, value := range values {

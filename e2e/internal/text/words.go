@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// said puts a condition's reason and message on one line.
+// ReasonAndMessage puts a condition's reason and message on one line.
 func ReasonAndMessage(reason, message string) string {
 	if message == "" {
 		return reason
@@ -62,7 +62,7 @@ func Quoted(names []string) string {
 
 func Seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
 
-// firstLine is the first line of a longer message.
+// FirstLine is the first line of a longer message.
 func FirstLine(message string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	return line

@@ -98,8 +98,8 @@ func TestEverythingIsPutBack(t *testing.T) {
 	err := made(t.Context(), i, []Action{
 		{Patch: &Patch{Object: reference("changed"), Merge: map[string]any{"data": map[string]any{"key": "after", "more": "x"}}}},
 		{Patch: &Patch{Object: reference("changed"), JSON: []any{map[string]any{"op": "replace", "path": "/data/key", "value": "later"}}}},
-		{Node: &Node{Do: "break one", Undo: "mend one"}},
-		{Node: &Node{Do: "break two", Undo: "mend two"}},
+		{Node: &Node{Do: "break one", Undo: "restore one"}},
+		{Node: &Node{Do: "break two", Undo: "restore two"}},
 		{Delete: &Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ml", Name: "deleted"}},
 		{Delete: &Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ml", Name: "fixed"}},
 		{Apply: configMap("fixed", "after")},
@@ -115,7 +115,7 @@ func TestEverythingIsPutBack(t *testing.T) {
 	}
 	left, err := i.drift(t.Context())
 	if err != nil || len(left) != 4 {
-		t.Errorf("before it is mended %d of 4 are told: %v, %v", len(left), left, err)
+		t.Errorf("before it is restored %d of 4 are reported: %v, %v", len(left), left, err)
 	}
 
 	if err := i.restoreAll(t.Context()); err != nil {
@@ -123,13 +123,13 @@ func TestEverythingIsPutBack(t *testing.T) {
 	}
 	for name, wanted := range map[string]string{"changed": "before", "deleted": "before", "fixed": "before", "new": "not there"} {
 		if found := value(t, i, name); found != wanted {
-			t.Errorf("mended, %s is %q and not %q", name, found, wanted)
+			t.Errorf("restored, %s is %q and not %q", name, found, wanted)
 		}
 	}
 	if left, err := i.drift(t.Context()); err != nil || len(left) > 0 {
-		t.Errorf("it is mended, and this is told to be left: %v, %v", left, err)
+		t.Errorf("it is restored, and this is reported to be left: %v, %v", left, err)
 	}
-	if wanted := []string{"break one", "break two", "mend two", "mend one"}; !slices.Equal(on.commands, wanted) {
+	if wanted := []string{"break one", "break two", "restore two", "restore one"}; !slices.Equal(on.commands, wanted) {
 		t.Errorf("on the node %v was run and not %v", on.commands, wanted)
 	}
 }
@@ -147,10 +147,10 @@ func TestWhatIsNotPutBackIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, err := i.drift(t.Context())
-	told := strings.Join(left, "\n")
+	reported := strings.Join(left, "\n")
 	for _, words := range []string{"ConfigMap changed in ml is not as it was", `"key":"before"`, "ConfigMap deleted in ml is not there again", "ConfigMap new in ml is still there"} {
-		if err != nil || !strings.Contains(told, words) {
-			t.Errorf("%q is not in (%v):\n%s", words, err, told)
+		if err != nil || !strings.Contains(reported, words) {
+			t.Errorf("%q is not in (%v):\n%s", words, err, reported)
 		}
 	}
 }
@@ -191,8 +191,8 @@ func TestARolloutThatIsOnItsWayIsNotThere(t *testing.T) {
 		"1 of 1 are updated, 0":         {"observedGeneration": int64(2), "updatedReplicas": int64(1)},
 	} {
 		deployment.Object["status"] = status
-		if _, told := rolledOut(deployment); (told == "") != (says == "") || !strings.Contains(told, says) {
-			t.Errorf("%v gave %q and not %q", status, told, says)
+		if _, reported := rolledOut(deployment); (reported == "") != (says == "") || !strings.Contains(reported, says) {
+			t.Errorf("%v gave %q and not %q", status, reported, says)
 		}
 	}
 }

@@ -22,22 +22,31 @@ const (
 	endsWithin = 45 * time.Second
 )
 
-// A suite is the program as a lab author runs it: what is judged is what they see.
+// A runner runs the program as a lab author does: what is judged is what they see.
 type runner struct {
 	program    string
 	kubeconfig string
 	runID      string // the id of the run that starts it
 }
 
-// An outcome is what a run of the suite left for programs to read, when it was
-// begun, and when it told its first failure, or ended without one.
+// An outcome is what a run of the suite left for programs to read, and when it
+// began and ended.
 type outcome struct {
-	verdict     report.Verdict
-	began, told time.Time
+	verdict      report.Verdict
+	began, ended time.Time
 }
 
-// run walks one step, or all where none is named, in a folder of its own. That
-// the walk fails is no error.
+// reported is when the run reported its first failure, or ended without one. What it
+// does after that, such as cleaning up, keeps nobody waiting for the cause.
+func (o outcome) reported() time.Time {
+	if first := o.verdict.FirstFailure; first != nil && !first.At.IsZero() {
+		return first.At
+	}
+	return o.ended
+}
+
+// run runs one step, or all where none is named, in a folder of its own. That
+// the run fails is no error.
 func (s runner) run(ctx context.Context, folder, step string) (out outcome, err error) {
 	log, err := os.Create(filepath.Join(folder, "run.log"))
 	if err != nil {
@@ -48,11 +57,10 @@ func (s runner) run(ctx context.Context, folder, step string) (out outcome, err 
 	defer cancel()
 	command := exec.CommandContext(ctx, s.program, "run", "--kubeconfig", s.kubeconfig, "--step", step,
 		"--reports", folder, "--workdir", workDir(folder),
-		"--keep") // what the walk left is taken away once the lab is mended; a broken one may not let go of it
+		"--keep") // what the run left is removed once the lab is restored; a broken one may not let go of it
 	// LAB_STEP may be set for the one who runs the catalogue.
 	command.Env = append(command.Environ(), "LAB_STEP=", settings.RunVariable+"="+s.runID)
-	listener := &firstFailureWriter{Writer: log}
-	command.Stdout, command.Stderr = listener, listener
+	command.Stdout, command.Stderr = log, log
 	// A process group of its own: an interrupt from the keyboard reaches it once, from here.
 	command.SysProcAttr = childAttributes()
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
@@ -62,9 +70,7 @@ func (s runner) run(ctx context.Context, folder, step string) (out outcome, err 
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err = command.Run()
-	if out.told = listener.at; out.told.IsZero() {
-		out.told = time.Now()
-	}
+	out.ended = time.Now()
 	var status *exec.ExitError
 	if err != nil && !errors.As(err, &status) || ctx.Err() != nil {
 		return out, fmt.Errorf("running the suite (%s): %w", log.Name(), errors.Join(err, ctx.Err()))

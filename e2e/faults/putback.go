@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// heal restores everything, strictly in the reverse order of breaking: what came
+// restoreAll restores everything, strictly in the reverse order of breaking: what came
 // later may hold on to what came before, such as a ClusterQueue that names an
 // AdmissionCheck. It goes on after an error, to restore what it can.
 func (i *Injection) restoreAll(ctx context.Context) error {
@@ -64,7 +64,7 @@ func (i *Injection) takeAway(ctx context.Context, what Object) error {
 	return i.remove(ctx, live)
 }
 
-// byFault tells whether a fault wrote an object.
+// byFault reports whether a fault wrote an object.
 func byFault(object *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == fieldManager })
 }
@@ -139,14 +139,14 @@ func (i *Injection) create(ctx context.Context, before *unstructured.Unstructure
 	return "", i.waitForRollout(ctx, object)
 }
 
-// transient tells an error of putting back that goes away: somebody else wrote
+// transient reports an error of putting back that goes away: somebody else wrote
 // at the same time, or a webhook's server is on its way up again.
 func transient(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsInternalError(err) || apierrors.IsAlreadyExists(err) ||
 		apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err)
 }
 
-// unreachable tells an error of the way to the API server, or of its own way to
+// unreachable reports an error of the way to the API server, or of its own way to
 // etcd, such as while it is started again, from an answer of it.
 func unreachable(err error) bool {
 	return err != nil && (utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) ||
@@ -154,7 +154,7 @@ func unreachable(err error) bool {
 		apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err))
 }
 
-// left tells what is not as it was before the fault; nothing if all is. Of an
+// drift lists what is not as it was before the fault. Of an
 // object that was changed twice, its first entry says how it was.
 func (i *Injection) drift(ctx context.Context) ([]string, error) {
 	var left []string
@@ -168,7 +168,7 @@ func (i *Injection) drift(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		says, err := strays(e, live)
+		says, err := driftOf(e, live)
 		if err != nil {
 			return nil, err
 		}
@@ -179,8 +179,8 @@ func (i *Injection) drift(ctx context.Context) ([]string, error) {
 	return left, nil
 }
 
-// strays tells how an object differs from what it was before the fault.
-func strays(e entry, live *unstructured.Unstructured) (string, error) {
+// driftOf says how an object differs from what it was before the fault.
+func driftOf(e entry, live *unstructured.Unstructured) (string, error) {
 	switch {
 	case e.Before == nil && (live == nil || !byFault(live)):
 		return "", nil

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A meanwhile is what is done to the lab while the suite runs.
+// A background is what is done to the lab while the suite runs.
 type background struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -17,26 +17,26 @@ type background struct {
 // begin starts the actions; end gives up on what is not done by then.
 func begin(ctx context.Context, injection *Injection, actions []Action) *background {
 	ctx, cancel := context.WithCancel(ctx)
-	m := &background{cancel: cancel, ended: make(chan struct{})}
+	b := &background{cancel: cancel, ended: make(chan struct{})}
 	go func() {
-		defer close(m.ended)
+		defer close(b.ended)
 		for _, action := range actions {
-			if m.began.IsZero() && action.Await == nil {
-				m.began = time.Now()
+			if b.began.IsZero() && action.Await == nil {
+				b.began = time.Now()
 			}
-			if m.err = injection.act(ctx, action); m.err != nil {
+			if b.err = injection.act(ctx, action); b.err != nil {
 				return
 			}
 		}
 	}()
-	return m
+	return b
 }
 
 // end returns when something was first done to the lab, or why not all was.
-func (m *background) end() (time.Time, error) {
-	m.cancel()
-	<-m.ended
-	return m.began, m.err
+func (b *background) end() (time.Time, error) {
+	b.cancel()
+	<-b.ended
+	return b.began, b.err
 }
 
 func joined(one, other string) string {
