@@ -99,6 +99,7 @@ func TestACommandThatIsEnded(t *testing.T) {
 	t.Parallel()
 	node := here(t, never)
 	t.Run("before it began never begins", func(t *testing.T) {
+		t.Parallel()
 		file := filepath.Join(t.TempDir(), "ran")
 		if began, err := node.end(t.Context(), "late"); began || err != nil {
 			t.Fatalf("it began: %v, %v", began, err)
@@ -108,6 +109,7 @@ func TestACommandThatIsEnded(t *testing.T) {
 		}
 	})
 	t.Run("while it runs is waited for", func(t *testing.T) {
+		t.Parallel()
 		file := filepath.Join(t.TempDir(), "ran")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -119,6 +121,7 @@ func TestACommandThatIsEnded(t *testing.T) {
 		}
 	})
 	t.Run("if it hangs is killed", func(t *testing.T) {
+		t.Parallel()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := node.run(ctx, "hangs", "sleep 6543"); err == nil {

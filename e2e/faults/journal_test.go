@@ -89,6 +89,7 @@ func restored(t *testing.T, cluster client.Client, on node) {
 }
 
 func TestKilledAfterAnyActItIsRestoredByTheJournalAlone(t *testing.T) {
+	t.Parallel()
 	for n := range len(everyKind) + 1 {
 		t.Run(fmt.Sprintf("after %d acts", n), func(t *testing.T) {
 			cluster, on := refusing(), &fakeNode{}
@@ -112,6 +113,7 @@ func TestKilledAfterAnyActItIsRestoredByTheJournalAlone(t *testing.T) {
 }
 
 func TestKilledWhileItIsRestoredItIsRestoredAgain(t *testing.T) {
+	t.Parallel()
 	for n := range len(everyKind) + 1 {
 		cluster, on := refusing(), &fakeNode{}
 		before := state(t, cluster)
@@ -134,6 +136,7 @@ func TestKilledWhileItIsRestoredItIsRestoredAgain(t *testing.T) {
 }
 
 func TestTheJournalIsWrittenBeforeTheFirstChange(t *testing.T) {
+	t.Parallel()
 	var written []string
 	note := func(o client.Object) { written = append(written, o.GetNamespace()+"/"+o.GetName()) }
 	cluster := fake.NewClientBuilder().WithObjects(configMap("queue", "before"), configMap("deleted", "before")).WithInterceptorFuncs(interceptor.Funcs{
@@ -160,6 +163,7 @@ func TestTheJournalIsWrittenBeforeTheFirstChange(t *testing.T) {
 }
 
 func TestWithoutAJournalNothingIsTouched(t *testing.T) {
+	t.Parallel()
 	cluster := fake.NewClientBuilder().WithObjects(configMap("queue", "before")).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
 			return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, fixtures.FaultJournal, nil)
@@ -174,6 +178,7 @@ func TestWithoutAJournalNothingIsTouched(t *testing.T) {
 }
 
 func TestAFaultThatAnotherRunLeftIsToldAndNotWrittenOver(t *testing.T) {
+	t.Parallel()
 	cluster := refusing()
 	first := injectionOn(cluster, &fakeNode{})
 	first.journal.fault, first.journal.run, first.journal.holder = "dns-denied", "run-0", "lab-e2e faults, ann@laptop, process 7"
@@ -197,6 +202,7 @@ func TestAFaultThatAnotherRunLeftIsToldAndNotWrittenOver(t *testing.T) {
 }
 
 func TestWhatSomebodyElseMadeIsNotTakenForTheFaults(t *testing.T) {
+	t.Parallel()
 	cluster := refusing()
 	i := injectionOn(cluster, &fakeNode{})
 	if err := i.plan(t.Context(), everyKind); err != nil {
@@ -212,6 +218,7 @@ func TestWhatSomebodyElseMadeIsNotTakenForTheFaults(t *testing.T) {
 }
 
 func TestAnObjectLargerThanAConfigMapFits(t *testing.T) {
+	t.Parallel()
 	large := configMap("queue", strings.Repeat("description: the same words again\n", 60_000))
 	cluster := fake.NewClientBuilder().WithObjects(large).Build()
 	i := injectionOn(cluster, nil)

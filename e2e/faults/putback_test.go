@@ -93,6 +93,7 @@ func value(t *testing.T, i *Injection, name string) string {
 }
 
 func TestEverythingIsPutBack(t *testing.T) {
+	t.Parallel()
 	on := &fakeNode{}
 	i := injectionOn(fakeCluster(configMap("changed", "before"), configMap("deleted", "before"), configMap("fixed", "before")), on)
 	err := made(t.Context(), i, []Action{
@@ -135,6 +136,7 @@ func TestEverythingIsPutBack(t *testing.T) {
 }
 
 func TestWhatIsNotPutBackIsTold(t *testing.T) {
+	t.Parallel()
 	i := injectionOn(fakeCluster(configMap("changed", "before"), configMap("deleted", "before")), nil)
 	if err := i.plan(t.Context(), []Action{
 		{Patch: &Patch{Object: reference("changed")}}, {Delete: ptr.To(reference("deleted"))}, {Apply: configMap("new", "")},
@@ -156,6 +158,7 @@ func TestWhatIsNotPutBackIsTold(t *testing.T) {
 }
 
 func TestOnlyWhatSomebodyWroteIsCompared(t *testing.T) {
+	t.Parallel()
 	before, live := object("apps/v1", "Deployment", "ml", "d"), object("apps/v1", "Deployment", "ml", "d")
 	live.Object["status"] = map[string]any{"replicas": int64(1)}
 	live.SetResourceVersion("7")
@@ -171,6 +174,7 @@ func TestOnlyWhatSomebodyWroteIsCompared(t *testing.T) {
 }
 
 func TestWithoutANameThereMustBeOne(t *testing.T) {
+	t.Parallel()
 	i := injectionOn(fakeCluster(object("v1", "Node", "", "one"), object("v1", "Node", "", "two")), nil)
 	if _, err := i.read(t.Context(), Object{APIVersion: "v1", Kind: "Node"}); err == nil || !strings.Contains(err.Error(), "there are 2 of Node") {
 		t.Errorf("of two nodes one was taken: %v", err)
@@ -181,6 +185,7 @@ func TestWithoutANameThereMustBeOne(t *testing.T) {
 }
 
 func TestARolloutThatIsOnItsWayIsNotThere(t *testing.T) {
+	t.Parallel()
 	deployment := object("apps/v1", "Deployment", "ml", "d")
 	deployment.SetGeneration(2)
 	deployment.Object["spec"] = map[string]any{"replicas": int64(1)}

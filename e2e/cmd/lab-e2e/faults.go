@@ -26,14 +26,14 @@ import (
 
 func faultsCommand() *cobra.Command {
 	given := flags{}
-	command := &cobra.Command{Use: "faults [NAME ...]", Short: "Break the lab in every known way, and require that the suite tells each",
-		Long: "Breaks the lab in every known way, one after the other, and requires that the suite\n" +
-			"tells each by the right spec, in the right words and soon. Each is mended again, and\n" +
-			"proven to be. Only for a lab that nobody uses meanwhile. LAB_FAULT, names with blanks\n" +
+	command := &cobra.Command{Use: "faults [NAME ...]", Short: "Break the lab in every known way, and require the right failure",
+		Long: "Breaks the lab in every known way, one after the other, runs the suite, and requires\n" +
+			"that its first failure is in the right spec, has the right code and comes soon. Then\n" +
+			"the lab is restored and proven to be. Only for a lab that nobody uses meanwhile. LAB_FAULT, names with blanks\n" +
 			"between them, stands for the names.\n\n" +
 			"What a fault changes stands in a journal in the lab before it is changed. After the\n" +
 			"program was killed, --restore restores the lab by it, from any machine.\n\n" +
-			"Exit status: 0 every fault was caught and mended, or the lab is restored, 1 not so, 2 could not run."}
+			"Exit status: 0 every fault was caught and restored, or the lab is restored, 1 not so, 2 could not run."}
 	given.flag(command, "kubeconfig", "LAB_KUBECONFIG", "the kubeconfig of the lab; no other is ever used")
 	given.flag(command, "reports", "LAB_REPORTS", "where faults.json and a folder for each fault go")
 	list := command.Flags().Bool("list", false, "only list the faults, or those that are named")
@@ -76,7 +76,7 @@ func faultsCommand() *cobra.Command {
 		// What the client libraries log of streams that a fault breaks is no news.
 		klog.SetOutput(io.Discard)
 		klog.LogToStderr(false)
-		then := "mending the lab. Once more ends at once, and leaves it broken"
+		then := "restoring the lab. Once more ends at once, and leaves it broken"
 		if *restore {
 			then = "ending. What is not restored yet stays in the journal"
 		}

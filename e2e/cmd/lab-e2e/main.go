@@ -91,8 +91,7 @@ func listCommand() *cobra.Command {
 		}}
 }
 
-// surroundings are the flags that say which lab is meant, each standing for a
-// variable of the environment.
+// flags maps the variables of the environment to the flags that set them.
 type flags map[string]*string
 
 func (s flags) flag(c *cobra.Command, name, variable, usage string) {

@@ -49,8 +49,8 @@ func receiveCommand() *cobra.Command {
 	return command
 }
 
-// toldAsItIs tells an error of a command that is no run: that nothing was run, as
-// of the others, would be said of the wrong thing.
+// plainError prints an error of a command that is no run: only of a run does the
+// message begin with "not run".
 func plainError(err error) error {
 	if err == nil {
 		return nil

@@ -26,7 +26,7 @@ func TestNothingStandsInForAKubeconfigThatNamesNoCluster(t *testing.T) {
 		if target, err := Connect(settings.Settings{Kubeconfig: path}); err == nil {
 			t.Errorf("%s: connected to %s", name, target.Config.Host)
 		} else if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "LAB_KUBECONFIG=") {
-			t.Errorf("%s: %v names neither the file nor the mend", name, err)
+			t.Errorf("%s: %v names neither the file nor the fix", name, err)
 		}
 	}
 }

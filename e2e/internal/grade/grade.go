@@ -57,7 +57,7 @@ type Grade struct {
 
 var wordsOfPassed = snapshot.Text{KO: "통과했습니다.", EN: "Passed."}
 
-// Grade judges the step for its learner.
+// GradeStep judges the step for its learner.
 func GradeStep(s lab.Step, snapshot *snapshot.Snapshot) Grade {
 	grade := Grade{Step: s.Number, Name: s.Name, Title: s.Title}
 	check := s.Judge(snapshot)
@@ -102,11 +102,12 @@ func Check(ctx context.Context, w *cluster.Cluster, steps []lab.Step) (Grading, 
 		return Grading{}, notLooked(nobody)
 	}
 	snapshot, err := w.Look(ctx)
+	var silent *cluster.Silence
 	switch {
 	case err == nil:
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
-		var silent *cluster.Silence
-		if site.Unreachable = err; !errors.As(err, &silent) {
+	// A question has the same bound as all of them, so it may give up a moment earlier.
+	case errors.As(err, &silent), errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
+		if site.Unreachable = err; silent == nil {
 			question, _, _ := strings.Cut(err.Error(), ": ")
 			site.Unreachable = &cluster.Silence{Question: "for the answer to " + question, Cause: err}
 		}
@@ -134,24 +135,24 @@ func Check(ctx context.Context, w *cluster.Cluster, steps []lab.Step) (Grading, 
 // learner did or left out is no reason to say that it is none.
 func queueThere(w *cluster.Cluster, snapshot *snapshot.Snapshot) preflight.Finding {
 	finding := preflight.Finding{Check: "queue", Message: w.Pins.LocalQueue + " and " + w.Pins.ClusterQueue + " are there"}
-	mend := "kubectl apply -f fixtures/lab/lab.yaml, if this is the lab; else " + anotherLab
+	fix := "kubectl apply -f fixtures/lab/lab.yaml, if this is the lab; else " + anotherLab
 	has := func(name string) bool {
 		return slices.ContainsFunc(snapshot.LocalQueues, func(q kueuev1.LocalQueue) bool { return q.Name == name })
 	}
 	switch {
 	case !has(w.Pins.LocalQueue):
 		finding.Message = fmt.Sprintf("there is no LocalQueue %s in namespace %s", w.Pins.LocalQueue, w.Pins.Namespace)
-		finding.Fix = mend
+		finding.Fix = fix
 	case snapshot.ClusterQueue == nil:
-		finding.Message, finding.Fix = "there is no ClusterQueue "+w.Pins.ClusterQueue, mend
+		finding.Message, finding.Fix = "there is no ClusterQueue "+w.Pins.ClusterQueue, fix
 	}
 	return finding
 }
 
-// anotherLab is the mend for a cluster that is not the lab that was meant.
+// anotherLab is the fix for a cluster that is not the lab that was meant.
 const anotherLab = "make check LAB_KUBECONFIG=/path names another lab"
 
 // notLooked is a finding of the preflight's kind as an error.
 func notLooked(finding preflight.Finding) error {
-	return fmt.Errorf("%s.\n  mend: %s", strings.TrimSuffix(finding.Message, "."), finding.Fix)
+	return fmt.Errorf("%s.\n  fix: %s", strings.TrimSuffix(finding.Message, "."), finding.Fix)
 }

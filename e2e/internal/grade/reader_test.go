@@ -70,17 +70,17 @@ func TestTheReadersRoleIsWhatACheckAsksFor(t *testing.T) {
 
 // What is no lab, or cannot be read, is told as that and graded as nothing.
 func TestACheckTellsWhyItCouldNotLook(t *testing.T) {
-	for _, wrong := range []struct{ without, forbids, says, mend string }{
-		{without: "jobset.x-k8s.io/v1alpha2", says: "has not both JobSet and Kueue", mend: anotherLab},
-		{without: "kueue.x-k8s.io/v1beta2", says: "has not both JobSet and Kueue", mend: anotherLab},
-		{without: "localqueues", says: "there is no LocalQueue lq in namespace ml", mend: "kubectl apply -f fixtures/lab/lab.yaml"},
-		{without: "clusterqueues", says: "there is no ClusterQueue ml", mend: "kubectl apply -f fixtures/lab/lab.yaml"},
-		{forbids: "events", says: "events is forbidden", mend: "kubectl apply -f fixtures/check/reader.yaml"},
+	for _, wrong := range []struct{ without, forbids, says, fix string }{
+		{without: "jobset.x-k8s.io/v1alpha2", says: "has not both JobSet and Kueue", fix: anotherLab},
+		{without: "kueue.x-k8s.io/v1beta2", says: "has not both JobSet and Kueue", fix: anotherLab},
+		{without: "localqueues", says: "there is no LocalQueue lq in namespace ml", fix: "kubectl apply -f fixtures/lab/lab.yaml"},
+		{without: "clusterqueues", says: "there is no ClusterQueue ml", fix: "kubectl apply -f fixtures/lab/lab.yaml"},
+		{forbids: "events", says: "events is forbidden", fix: "kubectl apply -f fixtures/check/reader.yaml"},
 	} {
 		api := labtest.NewFakeAPI(t)
 		api.Without, api.Forbids = wrong.without, wrong.forbids
 		_, err := Check(context.Background(), connectToRead(api, t), nil)
-		if err == nil || !strings.Contains(err.Error(), wrong.says) || !strings.Contains(err.Error(), "mend: "+wrong.mend) {
+		if err == nil || !strings.Contains(err.Error(), wrong.says) || !strings.Contains(err.Error(), "fix: "+wrong.fix) {
 			t.Errorf("without %s%s: %v", wrong.without, wrong.forbids, err)
 		}
 	}

@@ -13,7 +13,7 @@ func TestWithoutAKubeconfigNothingIsFallenBackTo(t *testing.T) {
 	t.Setenv("KUBECONFIG", labtest.KubeconfigFile(t))
 	_, err := ReadSettings(labtest.Environment(nil), t.TempDir())
 	if err == nil || !strings.Contains(err.Error(), "LAB_KUBECONFIG") || !strings.Contains(err.Error(), "make up") {
-		t.Errorf("%v: neither the cause nor the mend", err)
+		t.Errorf("%v: neither the cause nor the fix", err)
 	}
 }
 
@@ -56,6 +56,6 @@ func TestAWorkDirectoryThatCannotBeWrittenIsToldBeforeAnyStep(t *testing.T) {
 	blocked := filepath.Join(labtest.KubeconfigFile(t), "work")
 	_, err := ReadSettings(labtest.Environment(map[string]string{"LAB_KUBECONFIG": labtest.KubeconfigFile(t), "LAB_WORKDIR": blocked}), t.TempDir())
 	if err == nil || !strings.Contains(err.Error(), blocked) || !strings.Contains(err.Error(), "LAB_WORKDIR=") {
-		t.Errorf("%v: neither the directory nor the mend", err)
+		t.Errorf("%v: neither the directory nor the fix", err)
 	}
 }
