@@ -29,7 +29,7 @@ const (
 )
 
 // A Verdict is what verdict.json holds: a run's result for a program to read.
-// README.md describes each field.
+// e2e/README.md describes each field.
 type Verdict struct {
 	// Schema changes when a field's meaning does.
 	Schema  int       `json:"schema"`
