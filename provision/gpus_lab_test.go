@@ -29,7 +29,7 @@ import (
 const proofNamespace = "gpu-proof"
 
 // TestGPUsOnTheLab proves the fake GPUs where a learner meets them: through the
-// real kubelet of a lab that stands. make gpus runs it; make test,
+// real kubelet of a lab that stands. .ci/gpus runs it; make test,
 // which has no cluster, passes it by.
 func TestGPUsOnTheLab(t *testing.T) {
 	if os.Getenv("LAB_KUBECONFIG") == "" {

@@ -30,7 +30,7 @@ var record = flag.String("record", "", "the reports of a run to take the recordi
 
 func TestRecord(t *testing.T) {
 	if *record == "" {
-		t.Skip("no -record: make record runs this")
+		t.Skip("no -record: make update runs this")
 	}
 	last := Course.Steps[len(Course.Steps)-1]
 	recordings := map[string]string{"walked.yaml": fmt.Sprintf("step%d-%s", last.Number, last.Name)}
@@ -48,7 +48,7 @@ func TestRecord(t *testing.T) {
 		if content, err = renamed(content); err != nil {
 			t.Fatal(err)
 		}
-		header := fmt.Sprintf("# The snapshot that %s was passed on, on %s; make record writes it.\n", from, versionsOf(t, *record))
+		header := fmt.Sprintf("# The snapshot that %s was passed on, on %s; make update writes it.\n", from, versionsOf(t, *record))
 		to = filepath.Join("testdata", to)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			t.Fatal(err)

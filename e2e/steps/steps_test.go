@@ -210,6 +210,6 @@ func goldenFile(t *testing.T, name, found string) {
 		return
 	}
 	if wanted, err := testdata.ReadFile("testdata/" + name); err != nil || string(wanted) != found {
-		t.Errorf("what is told differs from %s (go test ./e2e -update writes it); it is now:\n%s", path, found)
+		t.Errorf("what is told differs from %s (go test ./e2e/steps -update writes it); it is now:\n%s", path, found)
 	}
 }

@@ -152,7 +152,7 @@ func (a *archive) readSums() error {
 		err = fmt.Errorf("it begins with %q, not with %s", header.Name, sumsFile)
 	}
 	if err != nil {
-		return fmt.Errorf("%s is not an archive that `make images-save` wrote: %w", a.name, err)
+		return fmt.Errorf("%s is not an archive that lab images save wrote: %w", a.name, err)
 	}
 	a.sums, a.last = map[string]string{}, sumsFile
 	lines := bufio.NewScanner(a.tar)
@@ -231,5 +231,5 @@ func (a *archive) toFile(ctx context.Context, header *tar.Header, dir string, sa
 }
 
 func (a *archive) damaged(part, how string) error {
-	return fmt.Errorf("%s is damaged in %s: %s\n   copy it again, or save it again: make images-save", a.name, part, how)
+	return fmt.Errorf("%s is damaged in %s: %s\n   copy it again, or save it again: .lab/bin/lab images save", a.name, part, how)
 }

@@ -116,7 +116,7 @@ func TestAFlippedByteIsRefused(t *testing.T) {
 	g.Expect(flip(sums+14)).To(MatchError(ContainSubstring("is damaged in set.json")), "the name in the list")
 	g.Expect(flip(bytes.Index(good, []byte("v0.12.0")))).To(MatchError(ContainSubstring("is damaged in set.json")))
 	g.Expect(flip(bytes.LastIndex(good, []byte("node.tar\x00")) + 5000)).To(MatchError(And(
-		ContainSubstring("is damaged in node.tar: its checksum is"), ContainSubstring("make images-save"))))
+		ContainSubstring("is damaged in node.tar: its checksum is"), ContainSubstring(".lab/bin/lab images save"))))
 	g.Expect(flip(bytes.LastIndex(good, []byte("node.tar\x00")))).To(MatchError(ContainSubstring("is damaged in what follows")), "a header")
 	g.Expect(flip(bytes.LastIndex(good, []byte("jobset.yaml\x00")) + 1000)).To(MatchError(ContainSubstring("is damaged in jobset.yaml")))
 }
@@ -136,7 +136,7 @@ func TestArchivesThatAreNone(t *testing.T) {
 	g.Expect(load(good[:len(good)/2])).To(MatchError(ContainSubstring("is damaged in node.tar: the archive ends in the middle of it")))
 	g.Expect(load(good[:bytes.LastIndex(good, []byte("kueue.yaml\x00"))])).To(MatchError(MatchRegexp(`is damaged in (kueue|node)\.(yaml|tar): it is missing`)))
 	for _, none := range []string{"", "not a tar", strings.Repeat("\x00", 2048)} {
-		g.Expect(load([]byte(none))).To(MatchError(ContainSubstring("is not an archive that `make images-save` wrote")))
+		g.Expect(load([]byte(none))).To(MatchError(ContainSubstring("is not an archive that lab images save wrote")))
 	}
 	_, err = Cache{Dir: t.TempDir()}.Load(t.Context(), "/no/such/file", silent, anything)
 	g.Expect(err).To(MatchError(fs.ErrNotExist))

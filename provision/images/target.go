@@ -17,11 +17,11 @@ func MaySave(to string) error {
 	case err != nil:
 		return fmt.Errorf("the archive cannot be written: %w", err)
 	case info.IsDir():
-		return fmt.Errorf("%s is a folder; name a file in it: make images-save FILE=%s", to, filepath.Join(to, "images.tar"))
+		return fmt.Errorf("%s is a folder; name a file in it: .lab/bin/lab images save %s", to, filepath.Join(to, "images.tar"))
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is no ordinary file (%s); name another one", to, info.Mode().Type())
 	case info.Size() > 0 && !isArchive(to):
-		return fmt.Errorf("%s is there and is not an archive that `make images-save` wrote; name another file, or remove it: rm %s", to, to)
+		return fmt.Errorf("%s is there and is not an archive that lab images save wrote; name another file, or remove it: rm %s", to, to)
 	}
 	part, err := partOf(to)
 	if err != nil {

@@ -20,9 +20,9 @@ func TestWhereNoArchiveCanBeSaved(t *testing.T) {
 		make func(g *WithT, path string)
 		says string
 	}{
-		"a folder": {func(g *WithT, path string) { g.Expect(os.Mkdir(path, 0o755)).To(Succeed()) }, "is a folder; name a file in it: make images-save FILE="},
+		"a folder": {func(g *WithT, path string) { g.Expect(os.Mkdir(path, 0o755)).To(Succeed()) }, "is a folder; name a file in it: .lab/bin/lab images save "},
 		"somebody's file": {func(g *WithT, path string) { g.Expect(os.WriteFile(path, []byte("mine"), 0o644)).To(Succeed()) },
-			"is there and is not an archive that `make images-save` wrote"},
+			"is there and is not an archive that lab images save wrote"},
 		"a link":                 {func(g *WithT, path string) { g.Expect(os.Symlink(archive, path)).To(Succeed()) }, "is no ordinary file"},
 		"a pipe":                 {func(g *WithT, path string) { g.Expect(syscall.Mkfifo(path, 0o600)).To(Succeed()) }, "is no ordinary file"},
 		"no/such/folder/x":       {func(*WithT, string) {}, "the archive cannot be written: "},

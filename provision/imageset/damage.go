@@ -18,7 +18,7 @@ type damage struct {
 func (d *damage) note(entry string, how error) {
 	then := "it is made again"
 	if strings.HasPrefix(entry, "loaded-") {
-		then = "it is left out until it is loaded again: make images-load FILE=f"
+		then = "it is left out until it is loaded again: .lab/bin/lab images load FILE"
 	}
 	summary := fmt.Sprintf("the cached %s is damaged (%s); %s", entry, engine.FirstLine(how), then)
 	d.lock.Lock()

@@ -33,7 +33,7 @@ func RequireSpace(folder string, need uint64) error {
 }
 
 // PullInstead is the fix where images cannot be built.
-const PullInstead = "pull them: LAB_IMAGES=registry, or take them from a file that another machine saved: make images-load FILE=f"
+const PullInstead = "pull them: LAB_IMAGES=registry, or take them from a file that another machine saved: .lab/bin/lab images load FILE"
 
 // mayBuild is an error where images cannot be built from source: that makes a Debian
 // root file system, as root, and runs programs of the result.

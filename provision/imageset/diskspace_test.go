@@ -17,7 +17,7 @@ func TestWhereImagesCanBeBuilt(t *testing.T) {
 	g.Expect(mayBuild("linux", 1000)).To(MatchError(ContainSubstring("which takes root")))
 	for _, user := range []int{0, 501} {
 		g.Expect(mayBuild("darwin", user)).To(MatchError("building from source needs Linux and root; " +
-			"pull them: LAB_IMAGES=registry, or take them from a file that another machine saved: make images-load FILE=f"))
+			"pull them: LAB_IMAGES=registry, or take them from a file that another machine saved: .lab/bin/lab images load FILE"))
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 // Elsewhere is the fix where a host cannot be used at all.
 const Elsewhere = "pull through a mirror: LAB_MIRROR=http://host:port; or build from source: LAB_IMAGES=source;\n" +
-	"   or bring the images from a machine that has them: make images-save, make images-load"
+	"   or bring the images from a machine that has them: .lab/bin/lab images save, .lab/bin/lab images load"
 
 // suspectTampering is the fix where bytes differ from their digest.
 const suspectTampering = "somebody changed it, there or on the way; do not use it before you know who"
