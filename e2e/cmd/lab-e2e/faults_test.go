@@ -51,7 +51,7 @@ func TestFaultsOfWhatEndsARunInAnOrderlyWay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, signal := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
+	for _, signal := range []syscall.Signal{hangup(), syscall.SIGTERM, syscall.SIGINT} {
 		ctx, _, stop := untilInterrupted(t.Context(), "ending")
 		send(signal)
 		select {
@@ -59,7 +59,7 @@ func TestFaultsOfWhatEndsARunInAnOrderlyWay(t *testing.T) {
 		case <-time.After(5 * time.Second):
 			t.Errorf("%s does not end it", signal)
 		}
-		if signal == syscall.SIGTERM {
+		if signal == syscall.SIGTERM && hangup() == syscall.SIGHUP {
 			send(syscall.SIGHUP) // and a later one of a lost connection ends nothing at once
 			<-time.After(1200 * time.Millisecond)
 			send(syscall.SIGHUP)

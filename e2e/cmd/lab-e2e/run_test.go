@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -195,8 +196,17 @@ func TestJudgeProgramIsInterrupted(t *testing.T) {
 	run.ends(t, report.ExitFailed, "failed", "interrupted")
 }
 
-// Whoever reads what a walk says may be gone, as when a connection is lost: the
-// walk comes to its end, and to its verdict, all the same.
+// hangup is the signal of a lost connection. Where these tests run under nohup, the
+// program leaves it ignored, as it should, and is ended by another one.
+func hangup() syscall.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return syscall.SIGTERM
+	}
+	return syscall.SIGHUP
+}
+
+// Whoever reads what a run prints may be gone, as when a connection is lost: the
+// run comes to its end, and to its verdict, all the same.
 func TestJudgeProgramOutlivesItsReader(t *testing.T) {
 	t.Parallel()
 	kubeconfig, asked := hanging(t)
@@ -210,7 +220,7 @@ func TestJudgeProgramOutlivesItsReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-asked
-	if err := errors.Join(reader.Close(), run.Process.Signal(syscall.SIGHUP)); err != nil {
+	if err := errors.Join(reader.Close(), run.Process.Signal(hangup())); err != nil {
 		t.Fatal(err)
 	}
 	run.ends(t, report.ExitFailed, "failed", "interrupted")
