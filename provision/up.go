@@ -100,7 +100,7 @@ func (m *bringUp) step(name string, do work) step {
 func (m *bringUp) controllers() []step {
 	return []step{
 		parallel(m.step("image", m.ensure(install.StepsImage)), m.step("GPUs", m.ensure(install.GPUs)),
-			m.step("JobSet", m.ensure(install.JobSet)), m.step("Kueue", m.ensure(install.Kueue))),
+			m.step("JobSet", m.ensure(install.JobSet)), m.step("Kueue", m.ensure(install.Kueue)), m.step("DNS", m.ensure(install.DNS))),
 		m.step("queues", m.ensure(install.Queues)),
 	}
 }
