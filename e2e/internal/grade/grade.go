@@ -37,8 +37,11 @@ type Grading struct {
 	// WorkDirMissing tells that there is no such directory, so that no step's file is there.
 	WorkDirMissing bool `json:"workDirectoryMissing,omitempty"`
 	// Error is why nothing could be looked at; there are no steps then.
-	Error string  `json:"error,omitempty"`
-	Steps []Grade `json:"steps"`
+	Error string `json:"error,omitempty"`
+	// Code is the kind of Error: that of a finding of the environment check. It is empty
+	// where the settings are wrong.
+	Code  snapshot.Code `json:"code,omitempty"`
+	Steps []Grade       `json:"steps"`
 }
 
 // A Grade is what a learner is told of one step. The words say that it is
@@ -86,7 +89,19 @@ func GradeAll(steps []lab.Step, snapshot *snapshot.Snapshot) Grading {
 
 // Ungraded is the Grading of a lab that could not be looked at.
 func Ungraded(why error) Grading {
-	return Grading{Schema: 1, Suite: report.Commit, Error: why.Error(), Steps: []Grade{}}
+	grading := Grading{Schema: 1, Suite: report.Commit, Error: why.Error(), Steps: []Grade{}}
+	var finding *notLooked
+	if errors.As(why, &finding) {
+		grading.Code = finding.Code
+	}
+	return grading
+}
+
+// notLooked is a finding of the environment check as the error of a Check.
+type notLooked preflight.Finding
+
+func (n *notLooked) Error() string {
+	return fmt.Sprintf("%s.\n  fix: %s", strings.TrimSuffix(n.Message, "."), n.Fix)
 }
 
 // Check looks once at the lab and the learner's files, changes nothing, and
@@ -99,7 +114,7 @@ func Check(ctx context.Context, w *cluster.Cluster, steps []lab.Step) (Grading, 
 	if _, site.Unreachable = w.Version(ctx); site.Unreachable != nil {
 		nobody := preflight.Unreachable(site)
 		nobody.Fix = anotherLab
-		return Grading{}, notLooked(nobody)
+		return Grading{}, (*notLooked)(&nobody)
 	}
 	snapshot, err := w.Look(ctx)
 	var silent *cluster.Silence
@@ -111,18 +126,18 @@ func Check(ctx context.Context, w *cluster.Cluster, steps []lab.Step) (Grading, 
 			question, _, _ := strings.Cut(err.Error(), ": ")
 			site.Unreachable = &cluster.Silence{Question: "for the answer to " + question, Cause: err}
 		}
-		return Grading{}, notLooked(preflight.Unreachable(site))
+		unreachable := preflight.Unreachable(site)
+		return Grading{}, (*notLooked)(&unreachable)
 	case meta.IsNoMatchError(err):
-		return Grading{}, notLooked(preflight.Finding{Check: "cluster", Message: fmt.Sprintf("%s has not both JobSet and Kueue: %v", w.Config.Host, err),
-			Fix: anotherLab})
+		return Grading{}, &notLooked{Code: missingManager(err), Message: fmt.Sprintf("%s has not both JobSet and Kueue: %v", w.Config.Host, err), Fix: anotherLab}
 	case apierrors.IsForbidden(err):
-		return Grading{}, notLooked(preflight.Finding{Check: "reading", Message: err.Error(),
-			Fix: "kubectl apply -f fixtures/check/reader.yaml; it has the rights that a check needs"})
+		return Grading{}, &notLooked{Code: preflight.FactUnreadable, Message: err.Error(),
+			Fix: "kubectl apply -f fixtures/check/reader.yaml; it has the rights that a check needs"}
 	default:
-		return Grading{}, notLooked(preflight.Finding{Check: "reading", Message: err.Error(), Fix: "look at what it names, and check again"})
+		return Grading{}, &notLooked{Code: preflight.FactUnreadable, Message: err.Error(), Fix: "look at what it names, and check again"}
 	}
 	if finding := queueThere(w, snapshot); finding.Wrong() {
-		return Grading{}, notLooked(finding)
+		return Grading{}, (*notLooked)(&finding)
 	}
 	grading := GradeAll(steps, snapshot)
 	grading.Cluster, grading.WorkDir = w.Config.Host, w.Settings.WorkDir
@@ -142,9 +157,9 @@ func queueThere(w *cluster.Cluster, snapshot *snapshot.Snapshot) preflight.Findi
 	switch {
 	case !has(w.Pins.LocalQueue):
 		finding.Message = fmt.Sprintf("there is no LocalQueue %s in namespace %s", w.Pins.LocalQueue, w.Pins.Namespace)
-		finding.Fix = fix
+		finding.Code, finding.Fix = preflight.LocalQueueNotFound, fix
 	case snapshot.ClusterQueue == nil:
-		finding.Message, finding.Fix = "there is no ClusterQueue "+w.Pins.ClusterQueue, fix
+		finding.Code, finding.Message, finding.Fix = preflight.ClusterQueueNotFound, "there is no ClusterQueue "+w.Pins.ClusterQueue, fix
 	}
 	return finding
 }
@@ -152,7 +167,11 @@ func queueThere(w *cluster.Cluster, snapshot *snapshot.Snapshot) preflight.Findi
 // anotherLab is the fix for a cluster that is not the lab that was meant.
 const anotherLab = "make check LAB_KUBECONFIG=/path names another lab"
 
-// notLooked is a finding of the preflight's kind as an error.
-func notLooked(finding preflight.Finding) error {
-	return fmt.Errorf("%s.\n  fix: %s", strings.TrimSuffix(finding.Message, "."), finding.Fix)
+// missingManager is the code of a cluster that does not serve one of the kinds.
+func missingManager(err error) snapshot.Code {
+	var unknown *meta.NoKindMatchError
+	if errors.As(err, &unknown) && strings.Contains(unknown.GroupKind.Group, "jobset") {
+		return preflight.JobSetNotInstalled
+	}
+	return preflight.KueueNotInstalled
 }

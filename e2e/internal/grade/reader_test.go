@@ -11,17 +11,19 @@ import (
 
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/labtest"
+	"gsb.test/jobset-e2e/e2e/internal/preflight"
 	"gsb.test/jobset-e2e/e2e/internal/settings"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 	"gsb.test/jobset-e2e/fixtures"
 )
 
 func connectToRead(api *labtest.FakeAPI, t *testing.T) *cluster.Cluster {
 	t.Helper()
-	world, err := cluster.ConnectToRead(settings.Settings{Kubeconfig: labtest.KubeconfigOf(t, api.URL), WorkDir: filepath.Join(t.TempDir(), "none")})
+	target, err := cluster.ConnectToRead(settings.Settings{Kubeconfig: labtest.KubeconfigOf(t, api.URL), WorkDir: filepath.Join(t.TempDir(), "none")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return world
+	return target
 }
 
 // The role that a lab author applies allows what a check asks for, nothing that
@@ -68,14 +70,17 @@ func TestTheReadersRoleIsWhatACheckAsksFor(t *testing.T) {
 	}
 }
 
-// What is no lab, or cannot be read, is told as that and graded as nothing.
+// What is no lab, or cannot be read, is reported as that and graded as nothing.
 func TestACheckTellsWhyItCouldNotLook(t *testing.T) {
-	for _, wrong := range []struct{ without, forbids, says, fix string }{
-		{without: "jobset.x-k8s.io/v1alpha2", says: "has not both JobSet and Kueue", fix: anotherLab},
-		{without: "kueue.x-k8s.io/v1beta2", says: "has not both JobSet and Kueue", fix: anotherLab},
-		{without: "localqueues", says: "there is no LocalQueue lq in namespace ml", fix: "kubectl apply -f fixtures/lab/lab.yaml"},
-		{without: "clusterqueues", says: "there is no ClusterQueue ml", fix: "kubectl apply -f fixtures/lab/lab.yaml"},
-		{forbids: "events", says: "events is forbidden", fix: "kubectl apply -f fixtures/check/reader.yaml"},
+	for _, wrong := range []struct {
+		without, forbids, says, fix string
+		code                        snapshot.Code
+	}{
+		{without: "jobset.x-k8s.io/v1alpha2", says: "has not both JobSet and Kueue", fix: anotherLab, code: preflight.JobSetNotInstalled},
+		{without: "kueue.x-k8s.io/v1beta2", says: "has not both JobSet and Kueue", fix: anotherLab, code: preflight.KueueNotInstalled},
+		{without: "localqueues", says: "there is no LocalQueue lq in namespace ml", fix: "kubectl apply -f fixtures/lab/lab.yaml", code: preflight.LocalQueueNotFound},
+		{without: "clusterqueues", says: "there is no ClusterQueue ml", fix: "kubectl apply -f fixtures/lab/lab.yaml", code: preflight.ClusterQueueNotFound},
+		{forbids: "events", says: "events is forbidden", fix: "kubectl apply -f fixtures/check/reader.yaml", code: preflight.FactUnreadable},
 	} {
 		api := labtest.NewFakeAPI(t)
 		api.Without, api.Forbids = wrong.without, wrong.forbids
@@ -83,11 +88,14 @@ func TestACheckTellsWhyItCouldNotLook(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), wrong.says) || !strings.Contains(err.Error(), "fix: "+wrong.fix) {
 			t.Errorf("without %s%s: %v", wrong.without, wrong.forbids, err)
 		}
+		if ungraded := Ungraded(err); ungraded.Code != wrong.code {
+			t.Errorf("without %s%s: code %s, not %s", wrong.without, wrong.forbids, ungraded.Code, wrong.code)
+		}
 	}
 	api := labtest.NewFakeAPI(t)
-	world := connectToRead(api, t)
+	target := connectToRead(api, t)
 	api.Close()
-	if _, err := Check(context.Background(), world, nil); err == nil || !strings.Contains(err.Error(), "nothing listens at") {
+	if _, err := Check(context.Background(), target, nil); err == nil || !strings.Contains(err.Error(), "nothing listens at") {
 		t.Errorf("a lab that is gone: %v", err)
 	}
 }
