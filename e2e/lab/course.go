@@ -42,7 +42,7 @@ type Plan struct {
 	// Asked are the steps to be judged; First are those that are only done
 	// because an asked one needs them. Both are in order.
 	Asked, First []Step
-	// Whole tells that every step was asked for.
+	// Whole says that every step was asked for.
 	Whole bool
 }
 
@@ -66,7 +66,7 @@ func (c Course) Plan(wanted string) (Plan, error) {
 	return plan, nil
 }
 
-// needed tells whether a step needs another one, itself or through a third.
+// needed reports whether a step needs another one, itself or through a third.
 func (c Course) needed(step Step, number int) bool {
 	for _, other := range c.Steps {
 		if slices.Contains(step.Needs, other.Number) && (other.Number == number || c.needed(other, number)) {

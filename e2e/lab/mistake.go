@@ -37,7 +37,7 @@ type Mistake struct {
 
 	// Happens judges what the cluster does. It is polled until it holds.
 	Check func(c *matchers.Check, s *snapshot.Snapshot)
-	// Lasting marks a mistake whose Happens tells that something does not happen
+	// Lasting marks a mistake whose Happens says that something does not happen
 	// though it still could: it is watched for NeverWithin.
 	Lasting bool
 }

@@ -31,7 +31,7 @@ type Step struct {
 	// Needs are the steps that must be done before this one can be.
 	Needs []int
 
-	// Lasting marks a step whose Check tells that something does not happen:
+	// Lasting marks a step whose Check says that something does not happen:
 	// once passed it is watched for NeverWithin.
 	Lasting bool
 

@@ -29,7 +29,7 @@ func AnswerWithAddressOf(pod snapshot.Pod) Matcher[snapshot.File] {
 		if len(answers) == 0 {
 			if complaint := snapshot.ComplaintIn(f.Text); complaint != "" {
 				return NewMismatch(LookupNameNotFound, snapshot.TextOf("%s 에 담긴 조회는 그런 이름이 없다는 답을 받았는데, 끝까지 다 적은 리더 파드의 이름으로 물어야 합니다.",
-					"The lookup in %s was told that there is no such name; the lab asks for the leader pod's name, written out to its end.", f.Name)).
+					"The lookup in %s found no such name; the lab asks for the leader pod's name, written out to its end.", f.Name)).
 					Row("name", pod.FullName(), complaint).Row("address", text.List(right), "none")
 			}
 			return NewMismatch(LookupNoAnswer, snapshot.TextOf("%s 에 조회의 답이 보이지 않는데, 리더 파드의 IP 가 나와야 합니다.",

@@ -97,12 +97,12 @@ func AskForGPUs(wanted int64) Matcher[snapshot.ReplicatedJob] {
 	}
 }
 
-// hasJob tells whether any Job of the role is there.
+// hasJob reports whether any Job of the role is there.
 func hasJob(r snapshot.ReplicatedJob) bool {
 	return slices.ContainsFunc(r.Of.Jobs(), func(job batchv1.Job) bool { return job.Labels[jobsetv1.ReplicatedJobNameKey] == r.Name })
 }
 
-// jobDone tells whether a Job of the role is Complete or was ever seen so.
+// jobDone reports whether a Job of the role is Complete or was ever seen so.
 func jobDone(r snapshot.ReplicatedJob) (name string, done bool) {
 	for _, job := range r.Of.Jobs() {
 		for _, condition := range job.Status.Conditions {

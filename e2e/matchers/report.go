@@ -48,7 +48,7 @@ func Report(admitted, suspended []string, restarts int) Matcher[snapshot.File] {
 }
 
 // names compares one list of JobSet names, in any order, with the cluster's. The
-// learner is told which JobSets belong there, and not their names.
+// learner is shown which JobSets belong there, and not their names.
 func names(f snapshot.File, key string, raw json.RawMessage, wanted []string, which snapshot.Text) *Mismatch {
 	var written []string
 	if err := json.Unmarshal(raw, &written); err != nil || string(raw) == "null" {

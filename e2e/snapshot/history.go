@@ -59,7 +59,7 @@ const (
 	stateNoQuota     = "QuotaNotReserved"
 )
 
-// Reached tells whether the object was ever seen in the state.
+// Reached reports whether the object was ever seen in the state.
 func (s ObjectHistory) Reached(state string) bool {
 	for _, moment := range s.Transitions {
 		if moment.State == state {

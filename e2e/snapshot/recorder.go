@@ -149,7 +149,7 @@ func (r *Recorder) Events() []Event {
 	return events
 }
 
-// NeedsEvents tells that the watch does not bring every event: there is none, or
+// NeedsEvents says that the watch does not bring every event: there is none, or
 // it broke. Listing them all at each look would be the dearest part of it.
 func (r *Recorder) NeedsEvents() bool {
 	r.mu.Lock()
@@ -157,7 +157,7 @@ func (r *Recorder) NeedsEvents() bool {
 	return !r.Watching || len(r.gaps) > 0
 }
 
-// isNewerThan tells that an object shows an older state than the one noted: a
+// isNewerThan says that an object shows an older state than the one noted: a
 // list and the watch bring the same object each in its own time.
 func (k *objectRecord) isNewerThan(object client.Object) bool {
 	order, err := resourceversion.CompareResourceVersion(k.version, object.GetResourceVersion())

@@ -58,7 +58,7 @@ type Snapshot struct {
 	// DevicesUnseen says why it could not be seen.
 	Devices       map[string]string `json:"devices,omitempty"`
 	DevicesUnseen map[string]string `json:"devicesUnseen,omitempty"`
-	// ReadOnly tells that it was taken by a client that only reads, and once:
+	// ReadOnly says that it was taken by a client that only reads, and once:
 	// without a look inside of any pod, and without a history.
 	ReadOnly bool `json:"readOnly,omitempty"`
 

@@ -157,7 +157,7 @@ func (j JobSet) Jobs() []batchv1.Job {
 }
 
 // Workload returns the JobSet's own Workload; the judgement HaveOneWorkload
-// tells whether it is the only one.
+// reports whether it is the only one.
 func (j JobSet) Workload() Workload {
 	view := Workload{Of: j}
 	if owned := j.Workloads(); len(owned) > 0 {

@@ -18,7 +18,7 @@ var mistakes = []lab.Mistake{{
 	Check:   func(c *Check, s *snapshot.Snapshot) { Expect(c, s.JobSet("hello"), NotExist()) },
 }, {
 	Name: "hello-without-completions", Step: 1, JobSet: "hello",
-	Symptom: "the leader runs alone, and only an event tells that the worker Job cannot be made",
+	Symptom: "the leader runs alone, and only an event says that the worker Job cannot be made",
 
 	Check: func(c *Check, s *snapshot.Snapshot) {
 		hello := s.JobSet("hello")

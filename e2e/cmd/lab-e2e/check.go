@@ -57,7 +57,7 @@ func checkCommand() *cobra.Command {
 		case err == nil:
 			_, printed = fmt.Println(grading)
 		}
-		if printed != nil { // who asked was told nothing, or half of it
+		if printed != nil { // who asked received nothing, or half of it
 			fmt.Fprintf(os.Stderr, "The grades could not be printed: %v\n", printed)
 			return status(report.ExitNotRun)
 		}
@@ -90,9 +90,9 @@ func check(ctx context.Context, getenv func(string) string) (grade.Grading, erro
 		return grade.Grading{}, err
 	}
 	settings.Files = steps.Course.Files()
-	world, err := cluster.ConnectToRead(settings)
+	target, err := cluster.ConnectToRead(settings)
 	if err != nil {
 		return grade.Grading{}, err
 	}
-	return grade.Check(ctx, world, plan.Asked)
+	return grade.Check(ctx, target, plan.Asked)
 }

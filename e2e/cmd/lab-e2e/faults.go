@@ -60,7 +60,7 @@ func faultsCommand() *cobra.Command {
 		}
 		settings, err := settings.ReadSettings(func(variable string) string {
 			if variable == "LAB_WORKDIR" {
-				// Nobody's files but those of the walks on the broken lab are looked at.
+				// Only the files of the runs on the broken lab are looked at.
 				return filepath.Join(cmp.Or(given.getenv("LAB_REPORTS"), filepath.Join(root, ".lab")), "faults", "gsb-jobset")
 			}
 			return given.getenv(variable)
@@ -95,7 +95,7 @@ func faultsCommand() *cobra.Command {
 	return command
 }
 
-// failed tells a restore that began and did not succeed from one that could not begin.
+// failed distinguishes a restore that began and did not succeed from one that could not begin.
 func failed(err error) error {
 	var not faults.NotRestored
 	if errors.As(err, &not) {

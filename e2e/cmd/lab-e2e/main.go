@@ -23,7 +23,7 @@ import (
 
 func main() { os.Exit(program(os.Args[1:])) }
 
-// status is an error that has been told already: only the exit status is left of it.
+// status is an error that has been printed already: only the exit status is left of it.
 type status int
 
 func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
@@ -32,8 +32,8 @@ func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 func program(args []string) int {
 	root := &cobra.Command{
 		Use:   "lab-e2e",
-		Short: "Walks the eight steps of the JobSet lab on a cluster, and judges them",
-		Long: "Walks the eight steps of the JobSet lab on a cluster, and judges them.\n\n" +
+		Short: "Runs the eight steps of the JobSet lab on a cluster, and judges them",
+		Long: "Runs the eight steps of the JobSet lab on a cluster, and judges them.\n\n" +
 			"Exit status: 0 passed, 3 partial (it says why), 1 failed, 2 could not run.",
 		Version:       report.Commit,
 		SilenceUsage:  true,
@@ -43,12 +43,12 @@ func program(args []string) int {
 	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), summaryCommand(), faultsCommand(), cleanupCommand(), receiveCommand())
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
-	var told status
+	var printed status
 	switch {
 	case err == nil:
 		return report.ExitPassed
-	case errors.As(err, &told):
-		return int(told)
+	case errors.As(err, &printed):
+		return int(printed)
 	}
 	fmt.Fprintf(os.Stderr, "Nothing was run: %s\n", text.Visible(err.Error()))
 	return report.ExitNotRun
@@ -62,7 +62,7 @@ func planCommand() *cobra.Command {
 	command := &cobra.Command{Use: "plan", Short: "Say what a run would do, and leave a verdict of \"not run\" until one has", Args: cobra.NoArgs}
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence go")
 	given.flag(command, "step", "LAB_STEP", "one step, by number or name, with what it needs")
-	reason := command.Flags().String("reason", "no walk has begun: what comes before it still goes on, or has failed or been interrupted", "why none has, for the verdict")
+	reason := command.Flags().String("reason", "no run has begun: what comes before it still goes on, or has failed or been interrupted", "why none has, for the verdict")
 	command.RunE = func(*cobra.Command, []string) error {
 		plan, err := steps.Course.Plan(given.getenv("LAB_STEP"))
 		if err != nil {
@@ -118,7 +118,7 @@ func (s flags) getenv(variable string) string {
 
 func runCommand() *cobra.Command {
 	given := flags{}
-	command := &cobra.Command{Use: "run", Short: "Walk the steps as a learner would, and judge each"}
+	command := &cobra.Command{Use: "run", Short: "Do the steps as a learner does, and judge each"}
 	// A slip of the pen must not leave an earlier run's verdict standing either.
 	refuse := func(_ *cobra.Command, err error) error { return status(suite.Refuse(os.Stderr, given.getenv, err)) }
 	command.SetFlagErrorFunc(refuse)
@@ -134,7 +134,7 @@ func runCommand() *cobra.Command {
 	given.flag(command, "step", "LAB_STEP", "one step, by number or name, with what it needs")
 	given.flag(command, "image", "LAB_IMAGE", "an image that the lab has, in place of the one that the learner's files name; it needs sh, sleep and nslookup")
 	given.flag(command, "wait", "LAB_WAIT", "wait that long, such as 5m, for a lab that still boots: again while all that is wrong passes by itself")
-	given.toggle(command, "keep", "LAB_KEEP", "leave the walk's JobSets in the lab, to be looked at or graded")
+	given.toggle(command, "keep", "LAB_KEEP", "leave the run's JobSets in the lab, to be looked at or graded")
 	given.toggle(command, "fresh", "LAB_FRESH", "take a learner's JobSets away first, and move the learner's files aside")
 	strict := command.Flags().Bool("strict", false, "a partial verdict is exit status 1, as a gate wants it")
 	command.RunE = func(*cobra.Command, []string) error {
@@ -150,7 +150,7 @@ func runCommand() *cobra.Command {
 	return command
 }
 
-// outcome hears from Ginkgo that a spec failed; the closing block tells which.
+// outcome learns from Ginkgo that a spec failed; the closing block says which.
 type outcome struct{}
 
 func (outcome) Fail() {}

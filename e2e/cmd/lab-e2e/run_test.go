@@ -154,7 +154,7 @@ func TestJudgeProgramRefusesToRun(t *testing.T) {
 		})
 	}
 	t.Run("a plan that can be met", func(t *testing.T) {
-		start(t, "", "plan", "--step", "4").ends(t, report.ExitPassed, "not run", "no walk has begun")
+		start(t, "", "plan", "--step", "4").ends(t, report.ExitPassed, "not run", "no run has begun")
 	})
 }
 

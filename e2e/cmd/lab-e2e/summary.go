@@ -11,11 +11,11 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
-// summaryCommand tells what the reports say as Markdown, where GitHub shows a
+// summaryCommand prints the reports as Markdown, where GitHub shows a
 // job's summary or, on any other machine, here.
 func summaryCommand() *cobra.Command {
 	given := flags{}
-	command := &cobra.Command{Use: "summary", Short: "Tell the last run's closing as Markdown", Args: cobra.NoArgs}
+	command := &cobra.Command{Use: "summary", Short: "Print the last run's summary as Markdown", Args: cobra.NoArgs}
 	given.flag(command, "reports", "LAB_REPORTS", "where the reports and the evidence lie")
 	given.flag(command, "append-to", "GITHUB_STEP_SUMMARY", "the file to add it to, instead of printing it")
 	command.RunE = func(*cobra.Command, []string) error {
@@ -23,10 +23,10 @@ func summaryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		told := report.Markdown(settings.DefaultPaths(given.getenv, root))
+		markdown := report.Markdown(settings.DefaultPaths(given.getenv, root))
 		path := given.getenv("GITHUB_STEP_SUMMARY")
 		if path == "" {
-			if _, err := fmt.Print(told); err != nil {
+			if _, err := fmt.Print(markdown); err != nil {
 				return fmt.Errorf("printing the summary: %w", err)
 			}
 			return nil
@@ -35,7 +35,7 @@ func summaryCommand() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("adding to the job's summary: %w", err)
 		}
-		_, err = file.WriteString(told)
+		_, err = file.WriteString(markdown)
 		if err := errors.Join(err, file.Close()); err != nil {
 			return fmt.Errorf("adding to the job's summary: %w", err)
 		}

@@ -60,7 +60,7 @@ const (
 // Find finds what keeps these JobSets from going on; its Code is empty if
 // nothing is seen to. Unlike a DeadEnd each could pass, if somebody fixes the
 // lab, so it ends a wait only when it was there for long without a break.
-// The causes come first: what they bring about would be told in their place.
+// The causes come first: what they bring about would be reported in their place.
 func Find(s *snapshot.Snapshot, jobSets []string) Blocker {
 	if s.Unanswered != "" {
 		return Blocker{Code: BlockedDNS, Message: s.Unanswered, For: unansweredAfter}

@@ -35,7 +35,7 @@ func blockedByController(j snapshot.JobSet) Blocker {
 	return Blocker{}
 }
 
-// lacksJobs tells that not every Job of the JobSet's roles exists.
+// lacksJobs says that not every Job of the JobSet's roles exists.
 func lacksJobs(j snapshot.JobSet) bool {
 	var wanted int32
 	for _, role := range j.Live.Spec.ReplicatedJobs {
@@ -44,7 +44,7 @@ func lacksJobs(j snapshot.JobSet) bool {
 	return !ended(j) && len(j.Jobs()) < int(wanted)
 }
 
-// awaitsReaction tells that the JobSet controller has not yet drawn the
+// awaitsReaction says that the JobSet controller has not yet drawn the
 // consequence of a Job's end, or of the JobSet's being let go or held.
 func awaitsReaction(j snapshot.JobSet) bool {
 	for _, job := range j.Jobs() {
@@ -55,7 +55,7 @@ func awaitsReaction(j snapshot.JobSet) bool {
 	return false
 }
 
-// hasEndingJob tells that a Job is to end and has not. The Job controller first
+// hasEndingJob says that a Job is to end and has not. The Job controller first
 // lets go of its pods, and a webhook that nobody serves refuses it that.
 func hasEndingJob(j snapshot.JobSet) bool {
 	for _, job := range j.Jobs() {
@@ -68,7 +68,7 @@ func hasEndingJob(j snapshot.JobSet) bool {
 
 func jobEnded(job *batchv1.Job) bool { return jobIs(job, batchv1.JobComplete, batchv1.JobFailed) }
 
-// jobIs tells whether one of these conditions of a Job is true.
+// jobIs reports whether one of these conditions of a Job is true.
 func jobIs(job *batchv1.Job, kinds ...batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(job.Status.Conditions, func(condition batchv1.JobCondition) bool {
 		return slices.Contains(kinds, condition.Type) && condition.Status == corev1.ConditionTrue

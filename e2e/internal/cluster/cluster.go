@@ -48,7 +48,7 @@ type Cluster struct {
 	// Interruption ends the run early; nil where nothing can interrupt it.
 	Interruption *Interruption
 	// LastQuestion finds out, once, whether the API server still answers an
-	// interrupted run: Deaf tells that it does not.
+	// interrupted run: Deaf says that it does not.
 	LastQuestion sync.Once
 	Deaf         bool
 }

@@ -7,7 +7,7 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// Fixture reads one of the learner's files, with the image that the run was told
+// Fixture reads one of the learner's files, with the image that the run was given
 // to use in place of the lab's own.
 func (w *Cluster) Fixture(name string) ([]byte, error) {
 	content, err := fixtures.Read(name)

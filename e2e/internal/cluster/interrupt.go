@@ -33,7 +33,7 @@ func (i *Interruption) Cause() error {
 	}
 }
 
-// Interrupted tells whether somebody wants the run to end.
+// Interrupted reports whether somebody wants the run to end.
 func (w *Cluster) Interrupted() bool { return w.Interruption != nil && w.Interruption.Cause() != nil }
 
 // WithInterrupt returns the context of a spec, which ends with an interrupt too.

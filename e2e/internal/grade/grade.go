@@ -1,4 +1,4 @@
-// Package grade tells a learner, step by step, what is passed and what is missing, in
+// Package grade says to a learner, step by step, what is passed and what is missing, in
 // Korean and in English. It only reads.
 package grade
 
@@ -22,7 +22,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// A Grading is what a learner is told of a lab: step by step what is passed, and
+// A Grading is the result for a learner: step by step what is passed, and
 // what is missing. Its JSON is for the platform that shows a lab; the keys stay.
 type Grading struct {
 	// Schema changes when a key's meaning does.
@@ -34,7 +34,7 @@ type Grading struct {
 	// /root/gsb-jobset.
 	Cluster string `json:"cluster,omitempty"`
 	WorkDir string `json:"workDirectory,omitempty"`
-	// WorkDirMissing tells that there is no such directory, so that no step's file is there.
+	// WorkDirMissing says that there is no such directory, so that no step's file is there.
 	WorkDirMissing bool `json:"workDirectoryMissing,omitempty"`
 	// Error is why nothing could be looked at; there are no steps then.
 	Error string `json:"error,omitempty"`
@@ -44,7 +44,7 @@ type Grading struct {
 	Steps []Grade       `json:"steps"`
 }
 
-// A Grade is what a learner is told of one step. The words say that it is
+// A Grade is the result of one step. The words say that it is
 // passed, or the first thing that is missing.
 type Grade struct {
 	Step   int    `json:"step"`

@@ -74,7 +74,7 @@ func AbortIfInterrupted(w *cluster.Cluster, during string) {
 
 // CleanupContext returns the context in which what a run made is cleaned up. After an
 // interrupt a person waits for the end: where the API server does not answer, nothing
-// is cleaned up that goes through it, and what is left is told.
+// is cleaned up that goes through it, and what is left is reported.
 func CleanupContext(w *cluster.Cluster, spec context.Context) (context.Context, context.CancelFunc) {
 	if !w.Interrupted() {
 		return spec, func() {}

@@ -17,7 +17,7 @@ import (
 // a folder beside them, with the YAML of the learner's JobSets that are about to be
 // deleted, and returns what it did, as far as it came. It deletes none. The folder is
 // inside the work directory, so that it is on the same disk and the learner finds it.
-func backUpFiles(w *cluster.Cluster, jobSets []byte) (told string, err error) {
+func backUpFiles(w *cluster.Cluster, jobSets []byte) (message string, err error) {
 	others, err := FileRecordOf(w).Unmanaged(StepFiles(w))
 	if err != nil || len(others)+len(jobSets) == 0 {
 		return "", err
@@ -30,7 +30,7 @@ func backUpFiles(w *cluster.Cluster, jobSets []byte) (told string, err error) {
 		if err := files.ReplaceFile(filepath.Join(folder, "jobsets.yaml"), jobSets); err != nil {
 			return "", fmt.Errorf("keeping the YAML of the learner's JobSets: %w", err)
 		}
-		told = fmt.Sprintf("--fresh: the YAML of the learner's JobSets was kept: %s/jobsets.yaml\n", folder)
+		message = fmt.Sprintf("--fresh: the YAML of the learner's JobSets was kept: %s/jobsets.yaml\n", folder)
 	}
 	var moved []string
 	for _, path := range others {
@@ -41,9 +41,9 @@ func backUpFiles(w *cluster.Cluster, jobSets []byte) (told string, err error) {
 		moved = append(moved, filepath.Base(path))
 	}
 	if len(moved) > 0 {
-		told += fmt.Sprintf("--fresh: the learner's files were moved to %s: %s\n", folder, strings.Join(moved, ", "))
+		message += fmt.Sprintf("--fresh: the learner's files were moved to %s: %s\n", folder, strings.Join(moved, ", "))
 	}
-	return told, err
+	return message, err
 }
 
 // newFolder makes a folder of that name or, where something has it already, of the

@@ -35,7 +35,7 @@ func (l fileRecord) read() (map[string]string, error) {
 	}
 	written := map[string]string{}
 	if err := json.Unmarshal(content, &written); err != nil {
-		return nil, fmt.Errorf("%s should tell which files an earlier run wrote, and cannot be read: %w; remove it", l.path, err)
+		return nil, fmt.Errorf("%s should say which files an earlier run wrote, and cannot be read: %w; remove it", l.path, err)
 	}
 	if written == nil { // the file says null
 		written = map[string]string{}
@@ -62,7 +62,7 @@ func key(path string) string {
 	return path
 }
 
-// note tells the ledger of a file before it is written: a run that is killed in
+// note records a file before it is written: a run that is killed in
 // between has promised too much, which harms nobody.
 func (l fileRecord) note(path string, content []byte) error {
 	written, err := l.read()

@@ -18,7 +18,7 @@ import (
 // are deleted, their YAML is kept, and the learner's files are moved aside. It
 // returns what it did. Without --fresh there is nothing for it to do, or the
 // preflight would have refused.
-func RemoveUnmanaged(ctx context.Context, w *cluster.Cluster) (told string, err error) {
+func RemoveUnmanaged(ctx context.Context, w *cluster.Cluster) (message string, err error) {
 	if !w.Settings.Fresh {
 		return "", nil
 	}
@@ -31,16 +31,16 @@ func RemoveUnmanaged(ctx context.Context, w *cluster.Cluster) (told string, err 
 		return "", err
 	}
 	// What can be undone comes first.
-	if told, err = backUpFiles(w, kept); err != nil {
-		return told, err
+	if message, err = backUpFiles(w, kept); err != nil {
+		return message, err
 	}
 	if err := Remove(ctx, w, others); err != nil {
-		return told, err
+		return message, err
 	}
 	if len(others) > 0 {
-		told += fmt.Sprintf("--fresh: the JobSets %s of namespace %s were deleted.\n", strings.Join(namesOf(others), ", "), w.Pins.Namespace)
+		message += fmt.Sprintf("--fresh: the JobSets %s of namespace %s were deleted.\n", strings.Join(namesOf(others), ", "), w.Pins.Namespace)
 	}
-	return told, nil
+	return message, nil
 }
 
 // CleanUpPreviousRun takes away what an earlier run of this suite left: its JobSets in the

@@ -48,13 +48,13 @@ func SurveyGoing(ctx context.Context, w *cluster.Cluster) (goes Going, others []
 	return goes, others, nil
 }
 
-// Made tells whether an object was made by, and goes with, something that goes.
+// Made reports whether an object was made by, and goes with, something that goes.
 func (g Going) Made(object client.Object) bool {
 	owner := metav1.GetControllerOf(object)
 	return owner != nil && g[owner.UID]
 }
 
-// Some tells whether anything goes.
+// Some reports whether anything goes.
 func (g Going) Some() bool {
 	for _, goes := range g {
 		if goes {

@@ -9,7 +9,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// A FailureReport is a failure told so that a lab author sees what is wrong in the lab:
+// A FailureReport is a failure written so that a lab author sees what is wrong in the lab:
 // the verdict in one sentence and the numbers side by side, then the
 // controllers' own words, what exists, what happened, what was wanted, and
 // where the evidence lies.

@@ -9,7 +9,7 @@ import (
 // Items are what a run reports of.
 type Items struct {
 	Steps, Mistakes []Item
-	// Whole tells that every step was asked for.
+	// Whole says that every step was asked for.
 	Whole bool
 }
 
@@ -36,7 +36,7 @@ func (i Item) result(reports types.SpecReports) Result {
 	return result
 }
 
-// Labels by which a spec's report is told to belong to a step or a mistake.
+// Labels by which a spec's report is known to belong to a step or a mistake.
 const (
 	StepLabel    = "step-"
 	MistakeLabel = "mistake-"

@@ -83,7 +83,7 @@ func claimReports(s settings.Settings) error {
 	return nil
 }
 
-// reportedBefore tells that a run of this suite has left a verdict in the folder:
+// reportedBefore says that a run of this suite has left a verdict in the folder:
 // a file that is exactly of our schema.
 func reportedBefore(s settings.Settings) bool {
 	strictly := func(path string, value any) bool {

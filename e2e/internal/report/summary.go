@@ -142,7 +142,7 @@ func (c Summary) judge(report types.Report, items Items, site *preflight.Facts, 
 	case len(wrong) > 1:
 		return Failed, fmt.Sprintf("%s (and %d more)", wrong[0], len(wrong)-1)
 	case !report.SuiteSucceeded:
-		return Failed, text.Or(strings.Join(report.SpecialSuiteFailureReasons, "; "), "something outside the steps failed; it is told above")
+		return Failed, text.Or(strings.Join(report.SpecialSuiteFailureReasons, "; "), "something outside the steps failed; see above")
 	case site == nil:
 		return Failed, "the lab was never looked at"
 	}

@@ -82,13 +82,13 @@ func (c Summary) Exit() int {
 
 // Reconcile fails a closing that is better than what Ginkgo says of the run in the
 // end: what goes wrong after the closing was made, such as a report that cannot be
-// written, fails the run too. It tells whether it changed anything.
+// written, fails the run too. It reports whether it changed anything.
 func (c Summary) Reconcile(succeeded bool) (Summary, bool) {
 	switch {
 	case c.Verdict == "":
-		c.Verdict, c.Reason = Failed, "the run ended without its closing; what went wrong is told above"
+		c.Verdict, c.Reason = Failed, "the run ended without its closing; see above for what went wrong"
 	case !succeeded && (c.Verdict == passed || c.Verdict == partial):
-		c.Verdict, c.Reason = Failed, "something went wrong after the last step; it is told above"
+		c.Verdict, c.Reason = Failed, "something went wrong after the last step; see above"
 	default:
 		return c, false
 	}
@@ -153,7 +153,7 @@ func Begin(s settings.Settings) (end func(), err error) {
 
 // SaveRefusal leaves a verdict of a run that did not even begin, in the place of
 // an earlier run's. Where it cannot be written there is nothing more to say than
-// what was told already.
+// what was reported already.
 func SaveRefusal(s settings.Settings, refusal error) {
 	if s.Reports == "" {
 		return

@@ -32,7 +32,7 @@ func DefaultPaths(getenv func(string) string, root string) Settings {
 	}
 }
 
-// isCheckout tells whether a folder holds this project.
+// isCheckout reports whether a folder holds this project.
 func isCheckout(folder string) bool {
 	_, err := os.Stat(filepath.Join(folder, "fixtures", "lab", "lab.yaml"))
 	return err == nil

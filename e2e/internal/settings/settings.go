@@ -79,7 +79,7 @@ const nameTheLab = "  To name one: make check LAB_KUBECONFIG=/path/to/its/kubeco
 
 // Settings are what the environment says of a run.
 type Settings struct {
-	// Kubeconfig is LAB_KUBECONFIG: the only thing that a run is told of its lab.
+	// Kubeconfig is LAB_KUBECONFIG: the only thing that a run is given of its lab.
 	Kubeconfig string
 	// WorkDir is LAB_WORKDIR: the directory that stands for /root/gsb-jobset.
 	WorkDir string
@@ -105,7 +105,7 @@ type Settings struct {
 	// Run is this run's id: on its Lease, on the JobSets that it applies and in its
 	// verdict. A run that another one starts on the same lab gets that one's, LAB_RUN.
 	Run string
-	// LabEnds tells that the lab is removed after the run, by who made it for the run.
+	// LabEnds says that the lab is removed after the run, by who made it for the run.
 	LabEnds bool
 }
 
