@@ -15,6 +15,7 @@ import (
 )
 
 func TestLab(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("LAB_KUBECONFIG") == "" {
 		t.Skip("LAB_KUBECONFIG names no lab, so no step is run; make up makes one and says where its kubeconfig is")
 	}

@@ -77,6 +77,7 @@ func TestManyCommandsEndAsTheyShould(t *testing.T) {
 }
 
 func TestACommandThatFailsSaysWhatItPrinted(t *testing.T) {
+	t.Parallel()
 	err := here(t, never).run(t.Context(), "run-1", "echo no such rule >&2; false; echo not reached")
 	var failed *commandError
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "ended 1: no such rule") || strings.Contains(err.Error(), "reached\nnot") {
@@ -85,6 +86,7 @@ func TestACommandThatFailsSaysWhatItPrinted(t *testing.T) {
 }
 
 func TestAScriptOfOursThatCannotRunFailsAtOnce(t *testing.T) {
+	t.Parallel()
 	node, began := here(t, never), time.Now()
 	if err := node.run(t.Context(), "run-1", "true"); err != nil {
 		t.Fatal(err)

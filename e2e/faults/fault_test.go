@@ -19,6 +19,7 @@ var promised = []string{
 }
 
 func TestEveryPromisedFaultIsInTheCatalogue(t *testing.T) {
+	t.Parallel()
 	if _, err := Catalogue(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +35,7 @@ func TestEveryPromisedFaultIsInTheCatalogue(t *testing.T) {
 }
 
 func TestAnUnknownFaultIsAnErrorThatListsAll(t *testing.T) {
+	t.Parallel()
 	_, err := Catalogue([]string{"quota-3"})
 	if err == nil || !strings.Contains(err.Error(), `no fault "quota-3"`) || !strings.Contains(err.Error(), "quota-5") {
 		t.Errorf("the error is %v", err)
@@ -50,6 +52,7 @@ caught: {by: environment check, code: Gone}
 `
 
 func TestASlipInAFaultIsReported(t *testing.T) {
+	t.Parallel()
 	if _, err := parse("right", []byte(rightFault)); err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +89,7 @@ func TestASlipInAFaultIsReported(t *testing.T) {
 }
 
 func TestWhatIsAwaited(t *testing.T) {
+	t.Parallel()
 	node := object("v1", "Node", "", "lab")
 	node.Object["status"] = map[string]any{"allocatable": map[string]any{"nvidia.com/gpu": "4"}, "images": []any{
 		map[string]any{"names": []any{"a:1"}}, map[string]any{"names": []any{"b:2", "b:3"}}}}
@@ -126,6 +130,7 @@ func TestWhatIsAwaited(t *testing.T) {
 
 // A fault names codes that something reports: a slip in one would fail only in a lab.
 func TestTheCodesOfTheFaultsExist(t *testing.T) {
+	t.Parallel()
 	declared := func(pattern string, paths ...string) (codes []string) {
 		t.Helper()
 		for _, path := range paths {

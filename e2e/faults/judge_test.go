@@ -23,6 +23,7 @@ func failedBy(by string, code, cause snapshot.Code, findings ...preflight.Findin
 }
 
 func TestAFaultThatIsReportedAsItMustIsCaught(t *testing.T) {
+	t.Parallel()
 	if wrong := judge(quota, failedBy("environment check", "QuotaMismatch", ""), 5*time.Second); wrong != "" {
 		t.Error(wrong)
 	}
@@ -42,6 +43,7 @@ func TestAFaultThatIsReportedAsItMustIsCaught(t *testing.T) {
 }
 
 func TestAFaultThatIsNotReportedAsItMustFails(t *testing.T) {
+	t.Parallel()
 	for name, run := range map[string]struct {
 		fault   Fault
 		verdict report.Verdict
@@ -71,6 +73,7 @@ func TestAFaultThatIsNotReportedAsItMustFails(t *testing.T) {
 }
 
 func TestOfAnEnvironmentCheckTheFirstWrongFindingIsShown(t *testing.T) {
+	t.Parallel()
 	found := firstFailure(failedBy("environment check", "QuotaMismatch", "", preflight.Finding{Check: "node", Message: "lab, Ready"},
 		preflight.Finding{Check: "ClusterQueue", Code: "QuotaMismatch", Message: "ml has a quota of 2", Fix: "kubectl apply"}))
 	if found.message != "ClusterQueue: ml has a quota of 2\nfix: kubectl apply" {
@@ -79,6 +82,7 @@ func TestOfAnEnvironmentCheckTheFirstWrongFindingIsShown(t *testing.T) {
 }
 
 func TestAFaultThatIsNotRestoredFailsThoughItWasCaught(t *testing.T) {
+	t.Parallel()
 	caught := Result{Fault: "quota-2", CaughtBy: "environment check"}
 	if r := caught.after(false, nil); r.Wrong != "" {
 		t.Errorf("it was caught and restored, and it fails: %s", r.Wrong)
@@ -97,6 +101,7 @@ func TestAFaultThatIsNotRestoredFailsThoughItWasCaught(t *testing.T) {
 
 // What happens after the first failure keeps nobody waiting for the cause.
 func TestTheTimeIsThatOfTheFirstFailure(t *testing.T) {
+	t.Parallel()
 	began := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	run := outcome{began: began, ended: began.Add(time.Minute), verdict: report.Verdict{Verdict: "failed", FirstFailure: &report.FirstFailure{At: began.Add(9 * time.Second)}}}
 	if at := run.reported(); at != began.Add(9*time.Second) {
@@ -109,6 +114,7 @@ func TestTheTimeIsThatOfTheFirstFailure(t *testing.T) {
 }
 
 func TestTheTableShowsWhatIsWrongInPlaceOfTheMessage(t *testing.T) {
+	t.Parallel()
 	text := table([]Result{
 		{Fault: "quota-2", CaughtBy: "environment check", Code: "QuotaMismatch", Seconds: 1.25, Message: "ClusterQueue: quota of 2\nfix: kubectl"},
 		{Fault: "dns-denied", CaughtBy: "step 2", Code: "LookupNoAnswer", Cause: "DNSUnanswered", Seconds: 12, Message: "Step 2 cannot be done"},

@@ -7,6 +7,7 @@ import (
 )
 
 func TestAProofMustSeeTheFault(t *testing.T) {
+	t.Parallel()
 	broken := false
 	on := &fakeNode{}
 	on.fails = func(command string) error {

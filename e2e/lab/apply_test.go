@@ -16,6 +16,7 @@ import (
 // An interrupt that comes while the API server makes a JobSet must not leave it to
 // be made after the cleanup has looked what there is.
 func TestAnInterruptDoesNotCutAnApplyOff(t *testing.T) {
+	t.Parallel()
 	api := labtest.NewFakeAPI(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	applied := false

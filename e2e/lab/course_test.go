@@ -11,6 +11,7 @@ var eight = Course{Steps: []Step{
 }}
 
 func TestAPlanOfOneStepDoesWhatItNeedsFirst(t *testing.T) {
+	t.Parallel()
 	for wanted, first := range map[string]int{"1": 0, "dns": 1, "3": 2, "fragile": 0} {
 		plan, err := eight.Plan(wanted)
 		if err != nil {
@@ -26,6 +27,7 @@ func TestAPlanOfOneStepDoesWhatItNeedsFirst(t *testing.T) {
 }
 
 func TestAStepThatIsNoneListsThemAll(t *testing.T) {
+	t.Parallel()
 	for _, wanted := range []string{"9", "0", "04", "four", "1,2", "4 "} {
 		_, err := eight.Plan(wanted)
 		if err == nil || !strings.Contains(err.Error(), "하나가 죽으면 전부 다시 시작한다") || !strings.Contains(err.Error(), "STEP="+wanted) {

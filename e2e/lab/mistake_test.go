@@ -13,6 +13,7 @@ import (
 )
 
 func TestARefusalIsToldByItsKind(t *testing.T) {
+	t.Parallel()
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "JobSet"}, "hello", nil)
 	unknown := &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "JobSet"}}
 	for _, judged := range []struct {

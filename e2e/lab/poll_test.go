@@ -13,6 +13,7 @@ import (
 // A hold-up ends a wait only if it stayed: one that came back counts anew, and
 // one of another kind too.
 func TestAHoldUpMustStayToEndAWait(t *testing.T) {
+	t.Parallel()
 	began := time.Now().Add(-2 * blockers.ControllerBackWithin)
 	at := func(seconds time.Duration, away bool) *snapshot.Snapshot {
 		s := labtest.OnItsWayJobSet()

@@ -14,6 +14,7 @@ import (
 // A file that says too little is not the manifest of what stands in the cluster,
 // even if nothing that it says is wrong.
 func TestAManifestThatSaysTooLittle(t *testing.T) {
+	t.Parallel()
 	content, err := fixtures.Read("steps/train.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 // Every mismatch has its two sentences where it is made: the compiler asks for
 // words, and here they are looked at, whether any snapshot leads to them or not.
 func TestEveryMismatchHasTwoSentences(t *testing.T) {
+	t.Parallel()
 	files := token.NewFileSet()
 	sources, err := filepath.Glob("*.go")
 	others, othersErr := filepath.Glob("../internal/files/*.go")
@@ -84,6 +85,7 @@ func literal(expression ast.Expr) string {
 }
 
 func TestACheckCollectsAllThatDoesNotHold(t *testing.T) {
+	t.Parallel()
 	empty := &snapshot.Snapshot{Namespace: "ml"}
 	holds := Matcher[snapshot.File](func(snapshot.File) *Mismatch { return nil })
 	open := Matcher[snapshot.File](func(snapshot.File) *Mismatch { return &Mismatch{Code: "Open", Inconclusive: true} })

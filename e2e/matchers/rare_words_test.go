@@ -34,6 +34,7 @@ func two(pods ...corev1.Pod) *snapshot.Snapshot {
 
 // What a learner is told where no variation of the walked lab leads.
 func TestRareWords(t *testing.T) {
+	t.Parallel()
 	w0, w1 := placed("w0", "worker", "0"), placed("w1", "worker", "1")
 	both := two(w0, w1)
 	both.Devices = map[string]string{"w0": "gpu-0,gpu-1"}

@@ -6,6 +6,7 @@ import (
 )
 
 func TestAnswersIn(t *testing.T) {
+	t.Parallel()
 	const name = "hello-leader-0-0.hello.ml.svc.cluster.local"
 	for tool, text := range map[string]string{
 		"busybox":         "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10:53\n\nName:\t" + name + "\nAddress: 10.244.0.9\n\n",

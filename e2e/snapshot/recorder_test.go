@@ -39,6 +39,7 @@ func states(sighting ObjectHistory) []string {
 }
 
 func TestAPodThatCameAndWentIsRemembered(t *testing.T) {
+	t.Parallel()
 	r, at := clocked()
 	pod := podOf("big")
 	r.Observe(pod)
@@ -71,6 +72,7 @@ func TestAPodThatCameAndWentIsRemembered(t *testing.T) {
 }
 
 func TestAnOlderStateThatComesLaterIsNoNews(t *testing.T) {
+	t.Parallel()
 	r, _ := clocked()
 	pod := podOf("train")
 	pod.ResourceVersion = "10"
@@ -85,6 +87,7 @@ func TestAnOlderStateThatComesLaterIsNoNews(t *testing.T) {
 }
 
 func TestTheAttemptIsThatOfFirstSight(t *testing.T) {
+	t.Parallel()
 	r, _ := clocked()
 	pod := podOf("fragile")
 	r.Observe(pod)
@@ -96,6 +99,7 @@ func TestTheAttemptIsThatOfFirstSight(t *testing.T) {
 }
 
 func TestAJobIsRememberedComplete(t *testing.T) {
+	t.Parallel()
 	r, _ := clocked()
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "eval-worker-0", UID: "job",
 		Labels: map[string]string{jobsetv1.JobSetNameKey: "eval", jobsetv1.ReplicatedJobNameKey: "worker"}}}
@@ -112,6 +116,7 @@ func TestAJobIsRememberedComplete(t *testing.T) {
 }
 
 func TestSuspensionAndRestartsAreNewsOnlyWhenTheyChange(t *testing.T) {
+	t.Parallel()
 	r, _ := clocked()
 	jobSet := &jobsetv1.JobSet{ObjectMeta: metav1.ObjectMeta{Name: "train", UID: "js"}}
 	r.Observe(jobSet)
@@ -129,6 +134,7 @@ func TestSuspensionAndRestartsAreNewsOnlyWhenTheyChange(t *testing.T) {
 }
 
 func TestAWorkloadBelongsToTheJobSetThatOwnsIt(t *testing.T) {
+	t.Parallel()
 	r, _ := clocked()
 	workload := func(name, owner string, uid types.UID) *kueuev1.Workload {
 		return &kueuev1.Workload{ObjectMeta: metav1.ObjectMeta{Name: name, UID: uid, OwnerReferences: []metav1.OwnerReference{
@@ -142,6 +148,7 @@ func TestAWorkloadBelongsToTheJobSetThatOwnsIt(t *testing.T) {
 }
 
 func TestEveryReasonIsKept(t *testing.T) {
+	t.Parallel()
 	r, _ := clocked()
 	workload := &kueuev1.Workload{ObjectMeta: metav1.ObjectMeta{Name: "w", UID: "w"}}
 	for _, message := range []string{"first", "second", "second"} {
@@ -155,6 +162,7 @@ func TestEveryReasonIsKept(t *testing.T) {
 }
 
 func TestAGapIsTold(t *testing.T) {
+	t.Parallel()
 	r, at := clocked()
 	at(2)
 	r.RecordGap(errors.New("too old resource version"))

@@ -12,6 +12,7 @@ import (
 )
 
 func TestARecordingLeavesOutWhatNobodyAsksFor(t *testing.T) {
+	t.Parallel()
 	noise := metav1.ObjectMeta{Name: "hello-leader-0", UID: "one", ResourceVersion: "noise-1", GenerateName: "noise-2", Finalizers: []string{"noise-3"},
 		Labels: map[string]string{"job-name": "noise-4", RestartAttemptLabel: "1"}}
 	s := &Snapshot{

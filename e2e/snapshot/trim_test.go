@@ -11,6 +11,7 @@ import (
 )
 
 func TestTrimLeavesWhatJudgementsAskFor(t *testing.T) {
+	t.Parallel()
 	s := &Snapshot{
 		Jobs: []batchv1.Job{{ObjectMeta: metav1.ObjectMeta{Name: "job", Labels: map[string]string{RestartAttemptLabel: "1"}}}},
 		Pods: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "pod", Labels: map[string]string{RestartAttemptLabel: "1"},
@@ -33,6 +34,7 @@ func TestTrimLeavesWhatJudgementsAskFor(t *testing.T) {
 }
 
 func TestEventsOnWhatWasNeverSeenAreLeftOut(t *testing.T) {
+	t.Parallel()
 	r, _ := clocked()
 	event := func(uid, on string) *corev1.Event {
 		e := &corev1.Event{Reason: "SuccessfulCreate", InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: on}}

@@ -14,6 +14,7 @@ import (
 
 // Whole stories, as a lab author meets them.
 func TestJudgeTellsTheStory(t *testing.T) {
+	t.Parallel()
 	for _, told := range []struct {
 		file   string
 		step   int

@@ -41,6 +41,7 @@ func wellSaid(t *testing.T, of string, words snapshot.Text) {
 // What a check does not see because it looks once is written down, so that
 // nothing else slips through it; and it must not refuse what is right.
 func TestCheckNeedsNoHistory(t *testing.T) {
+	t.Parallel()
 	var unseen strings.Builder
 	for _, step := range Course.Steps {
 		if grade := grade.GradeStep(step, asChecked(walked(t))); !grade.Passed || len(grade.Notes) > 0 {
@@ -72,6 +73,7 @@ func TestCheckNeedsNoHistory(t *testing.T) {
 }
 
 func TestCheckRefusesEveryMistake(t *testing.T) {
+	t.Parallel()
 	for _, mistake := range Course.Mistakes {
 		snapshot := recorded(t, "mistakes/"+mistake.Name+".yaml")
 		grade := grade.GradeStep(Course.Steps[mistake.Step-1], asChecked(snapshot))
@@ -88,6 +90,7 @@ func TestCheckRefusesEveryMistake(t *testing.T) {
 
 // A whole output, for a person and for a platform.
 func TestCheckTellsTheWhole(t *testing.T) {
+	t.Parallel()
 	snapshot := walked(t)
 	drop(snapshot, "hello")
 	delete(snapshot.Files, "report.json")

@@ -8,6 +8,7 @@ import (
 )
 
 func TestJudgeSummary(t *testing.T) {
+	t.Parallel()
 	golden(t, "summary-nothing.md", report.Markdown(settings.Settings{Reports: "/nowhere"}))
 
 	settings := settings.Settings{Reports: t.TempDir()}

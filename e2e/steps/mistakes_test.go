@@ -115,6 +115,7 @@ var unlike = map[string][]variation{
 
 // A file that no mistake is told of would never be tried.
 func TestJudgeEveryMistakeHasItsFileAndTheNameOfItsStepsJobSet(t *testing.T) {
+	t.Parallel()
 	files := map[string]bool{}
 	for _, name := range fixtures.Names() {
 		if strings.HasPrefix(name, "mistakes/") {
@@ -140,6 +141,7 @@ func TestJudgeEveryMistakeHasItsFileAndTheNameOfItsStepsJobSet(t *testing.T) {
 // Every mistake is judged on the snapshot that it was really passed on, refused on
 // each that is unlike it, and refused by the check of the step that it is made in.
 func TestJudgeMistakes(t *testing.T) {
+	t.Parallel()
 	var told strings.Builder
 	for _, mistake := range Course.Mistakes {
 		file := "mistakes/" + mistake.Name + ".yaml"

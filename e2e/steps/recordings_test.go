@@ -60,6 +60,7 @@ func TestRecord(t *testing.T) {
 }
 
 func TestRecordingsGetLastingNames(t *testing.T) {
+	t.Parallel()
 	const first, second, job = "11111111-2222-3333-4444-555555555555", "11111111-2222-3333-4444-666666666666", "11111111-2222-3333-4444-777777777777"
 	s := &snapshot.Snapshot{Files: map[string]string{"dns.txt": "Address: 10.244.0.1\nServer: 10.96.0.10\n"}}
 	s.Seen.Objects = []snapshot.ObjectHistory{

@@ -93,6 +93,7 @@ func asJSON(t *testing.T, snapshot *snapshot.Snapshot) []byte {
 }
 
 func TestJudgeRefusesAnEmptyLab(t *testing.T) {
+	t.Parallel()
 	for _, step := range Course.Steps {
 		empty := &snapshot.Snapshot{Namespace: "ml", GPUResource: "nvidia.com/gpu"}
 		if len(step.Judge(empty).Mismatches) == 0 {
@@ -102,6 +103,7 @@ func TestJudgeRefusesAnEmptyLab(t *testing.T) {
 }
 
 func TestJudgePassesTheWalkedLab(t *testing.T) {
+	t.Parallel()
 	for _, step := range Course.Steps {
 		if check := step.Judge(walked(t)); len(check.Mismatches) > 0 {
 			t.Errorf("%s: %v", step, check.Mismatches)
@@ -110,6 +112,7 @@ func TestJudgePassesTheWalkedLab(t *testing.T) {
 }
 
 func TestJudgeRefusesWrongButClose(t *testing.T) {
+	t.Parallel()
 	for _, step := range Course.Steps {
 		t.Run(step.Name, func(t *testing.T) {
 			var told strings.Builder
@@ -133,6 +136,7 @@ func TestJudgeRefusesWrongButClose(t *testing.T) {
 }
 
 func TestJudgePassesRightButDifferent(t *testing.T) {
+	t.Parallel()
 	for _, step := range Course.Steps {
 		t.Run(step.Name, func(t *testing.T) {
 			for _, right := range Varied[step.Number].Right {
@@ -175,6 +179,7 @@ func refused(name string, check *matchers.Check) string {
 // What a Check sees must survive being written and read: recorded snapshots are
 // judged like live ones.
 func TestJudgeSurvivesYAML(t *testing.T) {
+	t.Parallel()
 	content, err := walked(t).YAML()
 	if err != nil {
 		t.Fatal(err)

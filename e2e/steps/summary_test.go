@@ -152,6 +152,7 @@ func end(t *testing.T, of closed) report.Summary {
 }
 
 func TestJudgeClosing(t *testing.T) {
+	t.Parallel()
 	for _, of := range runs {
 		t.Run(of.name, func(t *testing.T) {
 			told := end(t, of)

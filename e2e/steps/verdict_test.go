@@ -19,6 +19,7 @@ var exits = map[string]int{"passed": 0, "partial": 3, "failed": 1, "not run": 2}
 
 // What a program reads of a run, whole, and the exit status that goes with it.
 func TestJudgeVerdict(t *testing.T) {
+	t.Parallel()
 	was := report.Commit
 	t.Cleanup(func() { report.Commit = was })
 	report.Commit = "0123456789abcdef0123456789abcdef01234567"
@@ -43,6 +44,7 @@ func TestJudgeVerdict(t *testing.T) {
 // However one spec of a whole and otherwise perfect run ends, the run is passed
 // only if that spec was.
 func TestJudgeNeverPassesWhatDidNotAllRun(t *testing.T) {
+	t.Parallel()
 	whole := closed{JobSet: "v0.13.0"}
 	plan, err := Course.Plan("")
 	if err != nil {
@@ -76,6 +78,7 @@ func TestJudgeNeverPassesWhatDidNotAllRun(t *testing.T) {
 
 // What Ginkgo says in the end outweighs a closing that was made before it.
 func TestJudgeOverrules(t *testing.T) {
+	t.Parallel()
 	for verdict, exit := range exits {
 		closing, overruled := report.Summary{Verdict: verdict, Reason: "…"}.Reconcile(false)
 		if wanted := max(exit%3, 1); closing.Exit() != wanted || overruled != (exit%3 == 0) {
@@ -93,6 +96,7 @@ func TestJudgeOverrules(t *testing.T) {
 }
 
 func TestJudgeBeginLeavesNothingOfAnEarlierRun(t *testing.T) {
+	t.Parallel()
 	settings := settings.Settings{Reports: t.TempDir()}
 	earlier := end(t, closed{JobSet: "v0.13.0"})
 	if err := report.SaveClosing(settings, earlier); err != nil {

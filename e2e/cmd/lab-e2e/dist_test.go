@@ -15,6 +15,7 @@ import (
 // has nothing: no interpreter, no library, the right processor. It tells the size
 // of each program and, of the one that runs here, how long it takes to start.
 func TestDist(t *testing.T) {
+	t.Parallel()
 	folder := os.Getenv("LAB_DIST")
 	if folder == "" {
 		t.Skip("make dist runs this on what it has built")

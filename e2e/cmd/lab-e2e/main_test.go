@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestListingNamesStepsAndMistakes(t *testing.T) {
+	t.Parallel()
 	all := listing(steps.Course.Steps)
 	for _, line := range []string{"6  train    큐에 넣으면 한 덩어리로 입장한다\n", "\nStep 6 train «큐에 넣으면 한 덩어리로 입장한다»\n",
 		"\n  - mistake train-label-on-job-template: Kueue admits"} {

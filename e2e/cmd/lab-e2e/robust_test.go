@@ -114,6 +114,7 @@ func TestJudgeACheckThatNobodyCanRead(t *testing.T) {
 
 // A report that a full disk cuts short is found to be so, whoever wrote it.
 func TestJudgeReportsMustBeWhole(t *testing.T) {
+	t.Parallel()
 	settings := settings.Settings{Reports: t.TempDir()}
 	const whole, json = "<a><b>c</b></a>", `[{"a": "b"}]`
 	put := func(path, content string) {

@@ -16,6 +16,7 @@ import (
 )
 
 func TestWhatGoesOnIsNotHeldUp(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func() *snapshot.Snapshot{
 		"a pod on its way": labtest.OnItsWayJobSet,
 		"a JobSet that is not there": func() *snapshot.Snapshot {
@@ -92,6 +93,7 @@ func TestWhatGoesOnIsNotHeldUp(t *testing.T) {
 }
 
 func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
+	t.Parallel()
 	for name, held := range map[string]struct {
 		snapshot func() *snapshot.Snapshot
 		change   func(s *snapshot.Snapshot)
@@ -155,6 +157,7 @@ func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
 }
 
 func TestAControllerThatFellOverIsWaitedForLonger(t *testing.T) {
+	t.Parallel()
 	s := labtest.OnItsWayJobSet()
 	labtest.JobFailed(s)
 	labtest.TakeAway(s, 0, snapshot.ScaledToNone)

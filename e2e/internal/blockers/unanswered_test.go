@@ -7,6 +7,7 @@ import (
 )
 
 func TestALookupThatNobodyAnswered(t *testing.T) {
+	t.Parallel()
 	const timedOut = ";; connection timed out; no servers could be reached\n\n"
 	const noSuchName = "Server:\t10.96.0.10\nAddress:\t10.96.0.10:53\n\n** server can't find hello: NXDOMAIN\n"
 	const answered = "Server:\t10.96.0.10\nAddress:\t10.96.0.10:53\n\nName:\thello.ml.svc.cluster.local\nAddress: 10.244.0.7\n"

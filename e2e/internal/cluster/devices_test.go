@@ -7,6 +7,7 @@ import (
 )
 
 func TestTheDeviceIsReadFromTheEnvironment(t *testing.T) {
+	t.Parallel()
 	for environment, wanted := range map[string]string{
 		"PATH=/bin\r\nNVIDIA_VISIBLE_DEVICES=gpu-3\r\nHOME=/\r\n": "gpu-3",
 		"NVIDIA_VISIBLE_DEVICES=gpu-0,gpu-1":                      "gpu-0,gpu-1",
@@ -20,6 +21,7 @@ func TestTheDeviceIsReadFromTheEnvironment(t *testing.T) {
 }
 
 func TestTheKubeletsWordOnDevices(t *testing.T) {
+	t.Parallel()
 	pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{AllocatedResourcesStatus: []corev1.ResourceStatus{
 		{Name: "example.com/other", Resources: []corev1.ResourceHealth{{ResourceID: "other-1"}}},
 		{Name: "nvidia.com/gpu", Resources: []corev1.ResourceHealth{{ResourceID: "gpu-1"}, {ResourceID: "gpu-2"}}},

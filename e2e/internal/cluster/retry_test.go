@@ -38,6 +38,7 @@ func webhookFailed(cause string) error {
 }
 
 func TestWhatIsLostOnTheWayAndWhatIsRefused(t *testing.T) {
+	t.Parallel()
 	resource := schema.GroupResource{Group: "jobset.x-k8s.io", Resource: "jobsets"}
 	for name, err := range map[string]error{
 		"connection refused": &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
@@ -137,6 +138,7 @@ func TestWhatIsLostOnTheWayIsTriedAgain(t *testing.T) {
 // A controller that is away for long is why its webhook is not served: no more
 // is waited for it than where a JobSet waits for it.
 func TestNoMoreTriesForAControllerThatIsAway(t *testing.T) {
+	t.Parallel()
 	var away absence
 	began := time.Now()
 	off := []snapshot.Controller{{Name: "JobSet", Deployment: "a/jobset", Available: true}, {Name: "Kueue", Deployment: "b/kueue", Why: snapshot.ScaledToNone}}

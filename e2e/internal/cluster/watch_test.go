@@ -11,6 +11,7 @@ import (
 )
 
 func TestADeletionThatTheWatchMissedIsTakenFromItsWrapping(t *testing.T) {
+	t.Parallel()
 	r := snapshot.NewRecorder()
 	handler := handler(r)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "big-worker-0-0-x", UID: "one"}}

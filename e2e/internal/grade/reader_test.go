@@ -29,6 +29,7 @@ func connectToRead(api *labtest.FakeAPI, t *testing.T) *cluster.Cluster {
 // The role that a lab author applies allows what a check asks for, nothing that
 // writes, and nothing that a check does not ask for.
 func TestTheReadersRoleIsWhatACheckAsksFor(t *testing.T) {
+	t.Parallel()
 	api := labtest.NewFakeAPI(t)
 	if _, err := Check(context.Background(), connectToRead(api, t), nil); err != nil {
 		t.Fatal(err)
@@ -72,6 +73,7 @@ func TestTheReadersRoleIsWhatACheckAsksFor(t *testing.T) {
 
 // What is no lab, or cannot be read, is reported as that and graded as nothing.
 func TestACheckTellsWhyItCouldNotLook(t *testing.T) {
+	t.Parallel()
 	for _, wrong := range []struct {
 		without, forbids, says, fix string
 		code                        snapshot.Code

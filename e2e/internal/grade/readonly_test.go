@@ -28,6 +28,7 @@ func (a *answering) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 func TestOnlyReadingLetsThroughWhatReads(t *testing.T) {
+	t.Parallel()
 	const pods = "/api/v1/namespaces/ml/pods"
 	for _, asked := range []struct {
 		method, path, upgrade string
@@ -73,6 +74,7 @@ func TestOnlyReadingLetsThroughWhatReads(t *testing.T) {
 
 // Every client of a World that was connected to read goes through onlyReading.
 func TestAWorldToReadCannotWrite(t *testing.T) {
+	t.Parallel()
 	api := labtest.NewFakeAPI(t)
 	world := connectToRead(api, t)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "hello"},
@@ -99,6 +101,7 @@ func TestAWorldToReadCannotWrite(t *testing.T) {
 }
 
 func TestSettingsToReadChangeNothing(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	kubeconfig := filepath.Join(root, "kubeconfig")
 	if err := os.WriteFile(kubeconfig, nil, 0o600); err != nil {
@@ -126,6 +129,7 @@ func TestSettingsToReadChangeNothing(t *testing.T) {
 // Where a platform starts the program, there is no checkout: a check looks where the
 // lab text puts a learner's files, as a run does.
 func TestACheckByTheProgramAloneLooksWhereALearnerWorks(t *testing.T) {
+	t.Parallel()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(kubeconfig, nil, 0o600); err != nil {
 		t.Fatal(err)

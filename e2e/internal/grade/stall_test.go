@@ -16,6 +16,7 @@ import (
 // An API server that takes a question and never answers it holds nothing up beyond
 // its bound, whichever question it is.
 func TestAnAPIServerThatStallsAtAnyPath(t *testing.T) {
+	t.Parallel()
 	usual := cluster.LookWithin
 	cluster.LookWithin = time.Second
 	t.Cleanup(func() { cluster.LookWithin = usual })

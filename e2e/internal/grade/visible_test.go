@@ -34,6 +34,7 @@ var hostile = []string{
 }
 
 func TestWhatDoesNotShowIsWrittenOut(t *testing.T) {
+	t.Parallel()
 	for out, wanted := range map[string]string{
 		"\x1b[31mred\x1b[0m": `\x1b[31mred\x1b[0m`, "a\rb": `a\rb`, "\a": `\a`, "\u202e": `\u202e`, "\u200b": `\u200b`, "\xff": `\xff`,
 		"두 줄\nand\ttab": "두 줄\nand\ttab", "✓ «plain» …": "✓ «plain» …", "\ufffd": "\ufffd",

@@ -19,6 +19,7 @@ func visited(t *testing.T) *cluster.Cluster {
 }
 
 func TestALearnersFilesAreMovedAsideAndNeverDeleted(t *testing.T) {
+	t.Parallel()
 	w := visited(t)
 	labtest.Put(t, filepath.Join(w.Settings.WorkDir, "mine.txt"), "an answer")
 	labtest.Put(t, filepath.Join(w.Settings.WorkDir, "notes.txt"), "in nobody's way")
@@ -42,6 +43,7 @@ func TestALearnersFilesAreMovedAsideAndNeverDeleted(t *testing.T) {
 }
 
 func TestAWorkDirectoryThatWasNamedIsLeftAsItWas(t *testing.T) {
+	t.Parallel()
 	w := visited(t)
 	for _, name := range []string{"mine.txt", "ours.txt"} {
 		if err := WriteFile(w, name, []byte("ours")); err != nil {
@@ -60,6 +62,7 @@ func TestAWorkDirectoryThatWasNamedIsLeftAsItWas(t *testing.T) {
 }
 
 func TestAWorkDirectoryOfOurOwnAndOneToBeKeptStayAsTheyAre(t *testing.T) {
+	t.Parallel()
 	for _, change := range []func(*cluster.Cluster){
 		func(w *cluster.Cluster) { w.Settings.Reports = filepath.Dir(w.Settings.WorkDir) },
 		func(w *cluster.Cluster) { w.Settings.Keep = true },

@@ -53,6 +53,7 @@ func changed(t *testing.T, name, run string, change func(*jobsetv1.JobSet)) jobs
 // A run takes with it what it applied itself: not what another run is at work with,
 // if the lab was lost to that one, and not what a learner has changed meanwhile.
 func TestARunTakesOnlyItsOwnWithIt(t *testing.T) {
+	t.Parallel()
 	w, deleted := listing(t, changed(t, "hello", "this", nil), changed(t, "eval", "another", nil),
 		changed(t, "train", "this", func(j *jobsetv1.JobSet) { j.Labels["mine"] = "yes" }))
 	if err := TearDown(t.Context(), w); err != nil {
@@ -74,6 +75,7 @@ func TestARunTakesOnlyItsOwnWithIt(t *testing.T) {
 
 // The next run clears away what any run left that nobody changed.
 func TestFreshenTakesWhatEarlierRunsLeft(t *testing.T) {
+	t.Parallel()
 	w, deleted := listing(t, changed(t, "hello", "earlier", nil), changed(t, "mine", "", nil),
 		changed(t, "train", "earlier", func(j *jobsetv1.JobSet) { j.Annotations[snapshot.KubectlApplied] = "{}" }))
 	if err := CleanUpPreviousRun(t.Context(), w); err != nil {

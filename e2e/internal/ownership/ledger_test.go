@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheLedgerKnowsItsOwn(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := fileRecord{filepath.Join(dir, "written.json")}
 	at := func(name, content string) string {
@@ -45,6 +46,7 @@ func TestTheLedgerKnowsItsOwn(t *testing.T) {
 }
 
 func TestALedgerThatCannotBeReadIsToldWithItsMend(t *testing.T) {
+	t.Parallel()
 	l := fileRecord{filepath.Join(t.TempDir(), "written.json")}
 	if err := os.WriteFile(l.path, []byte("{"), 0o644); err != nil {
 		t.Fatal(err)

@@ -56,6 +56,7 @@ func kept(t *testing.T) *jobsetv1.JobSet {
 // What KEEP=1 left is taken away by the next run, unless a learner has made it
 // theirs: a learner's work is never deleted for a name or a field manager.
 func TestOnlyWhatThisSuiteAppliedAndNobodyChangedIsItsOwn(t *testing.T) {
+	t.Parallel()
 	if !appliedByUs(kept(t)) {
 		t.Fatal("what an earlier run left and Kueue has admitted is not known for ours")
 	}
@@ -99,6 +100,7 @@ func inLab(t *testing.T, hooks interceptor.Funcs, objects ...client.Object) *clu
 }
 
 func TestWhatIsAppliedCarriesTheRunAndKeepsALearnersAnnotations(t *testing.T) {
+	t.Parallel()
 	content, err := fixtures.Read("steps/hello.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -131,6 +133,7 @@ func TestWhatIsAppliedCarriesTheRunAndKeepsALearnersAnnotations(t *testing.T) {
 }
 
 func TestAJobSetThatAppearedMeanwhileIsNotAppliedOver(t *testing.T) {
+	t.Parallel()
 	theirs := kept(t)
 	theirs.Annotations, theirs.ManagedFields = nil, nil
 	w := inLab(t, interceptor.Funcs{}, theirs)
@@ -144,6 +147,7 @@ func TestAJobSetThatAppearedMeanwhileIsNotAppliedOver(t *testing.T) {
 }
 
 func TestADeletionNamesTheVeryObject(t *testing.T) {
+	t.Parallel()
 	there := kept(t)
 	there.ManagedFields = nil
 	var uid types.UID

@@ -16,6 +16,7 @@ import (
 // Whatever is in the place of a step's file and was not written by this suite is
 // somebody's, and is found out within moments, whatever kind of file it is.
 func TestWhatIsNotAFileOfOursIsAStrangers(t *testing.T) {
+	t.Parallel()
 	for name, make := range map[string]func(path, elsewhere string) error{
 		"a symbolic link to what we wrote": func(path, elsewhere string) error { return os.Symlink(elsewhere, path) },
 		"a link to nothing":                func(path, elsewhere string) error { return os.Symlink(elsewhere+"-gone", path) },
@@ -70,6 +71,7 @@ func TestWhatIsNotAFileOfOursIsAStrangers(t *testing.T) {
 // Our own file may have a second name, by which a learner keeps it: a new content
 // is never written into that.
 func TestASecondNameOfOurFileKeepsItsContent(t *testing.T) {
+	t.Parallel()
 	w := visited(t)
 	path, second := filepath.Join(w.Settings.WorkDir, "ours.txt"), filepath.Join(t.TempDir(), "kept.txt")
 	if err := WriteFile(w, "ours.txt", []byte("first")); err != nil {
@@ -86,6 +88,7 @@ func TestASecondNameOfOurFileKeepsItsContent(t *testing.T) {
 }
 
 func TestAnotherCheckoutsFilesAreAStrangers(t *testing.T) {
+	t.Parallel()
 	one := visited(t)
 	if err := WriteFile(one, "ours.txt", []byte("ours")); err != nil {
 		t.Fatal(err)
@@ -108,6 +111,7 @@ func TestAnotherCheckoutsFilesAreAStrangers(t *testing.T) {
 }
 
 func TestTwoMovesInOneSecondDoNotCollide(t *testing.T) {
+	t.Parallel()
 	base := filepath.Join(t.TempDir(), "before-20261201-020000")
 	var made []string
 	for range 3 {
@@ -124,6 +128,7 @@ func TestTwoMovesInOneSecondDoNotCollide(t *testing.T) {
 
 // A pipe, a folder or a link of a learner's is moved as it is.
 func TestWhatIsNoFileIsMovedAsideToo(t *testing.T) {
+	t.Parallel()
 	w := visited(t)
 	if err := os.Mkdir(filepath.Join(w.Settings.WorkDir, "mine.txt"), 0o755); err != nil {
 		t.Fatal(err)

@@ -136,6 +136,7 @@ func TestAKubeconfigThatIsNotThereYetIsWaitedFor(t *testing.T) {
 }
 
 func TestOnlyALengthOfTimeIsAWait(t *testing.T) {
+	t.Parallel()
 	for given, wanted := range map[string]time.Duration{"": 0, "5m": 5 * time.Minute, "90s": 90 * time.Second} {
 		if wait, err := settings.ReadWait(given); err != nil || wait != wanted {
 			t.Errorf("%q: %s, %v", given, wait, err)

@@ -77,6 +77,7 @@ func constantsOf(t *testing.T, path string) (blocks [][]snapshot.Code) {
 }
 
 func TestACodeHasOneMeaning(t *testing.T) {
+	t.Parallel()
 	wrong, notes := declared(t)
 	all := append(wrong, notes...)
 	for _, code := range all {
@@ -99,6 +100,7 @@ func TestACodeHasOneMeaning(t *testing.T) {
 
 // A note that says what may disturb a step has a code too, and blocks nothing.
 func TestANoteHasItsCode(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	covered := map[snapshot.Code]bool{}
 	for code, change := range map[snapshot.Code]func(*Facts){
@@ -133,6 +135,7 @@ func TestANoteHasItsCode(t *testing.T) {
 
 // What is wrong outweighs a note: the finding has one code.
 func TestTheCodeIsThatOfWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	facts := theLab(pins)
 	facts.JobSet.Version, facts.JobSet.Available = "v0.7.1", false

@@ -78,6 +78,7 @@ func labObjects(pins fixtures.Pins) []client.Object {
 }
 
 func TestFactsAreCollected(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	w, server := standing(t, interceptor.Funcs{}, labObjects(pins)...)
 	f := Collect(t.Context(), w)
@@ -115,6 +116,7 @@ func TestFactsAreCollected(t *testing.T) {
 
 // What one list refuses is reported by name, and all other facts are there.
 func TestAListThatIsRefusedLeavesTheOtherFacts(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "these"}, "", errors.New("not yours"))
 	for part, refused := range map[string]client.ObjectList{
@@ -151,6 +153,7 @@ func refuseList(refused client.ObjectList, refusal error) interceptor.Funcs {
 }
 
 func TestWhatIsNotThereIsNoError(t *testing.T) {
+	t.Parallel()
 	w, _ := standing(t, interceptor.Funcs{})
 	f := Collect(t.Context(), w)
 	if f.Unreachable != nil || len(f.Unread) > 0 {
@@ -171,6 +174,7 @@ func TestWhatIsNotThereIsNoError(t *testing.T) {
 }
 
 func TestAnAPIServerThatIsGoneIsAskedNothingMore(t *testing.T) {
+	t.Parallel()
 	asked := 0
 	w, server := standing(t, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 		asked++
@@ -187,6 +191,7 @@ func TestAnAPIServerThatIsGoneIsAskedNothingMore(t *testing.T) {
 }
 
 func TestAnAPIServerThatHangsIsAskedNothingMore(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	silence := &cluster.Silence{Question: "for the nodes", Cause: context.DeadlineExceeded}
 	asked := 0

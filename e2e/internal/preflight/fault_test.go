@@ -24,6 +24,7 @@ func inLab(t *testing.T, objects ...client.Object) *cluster.Cluster {
 }
 
 func TestAFaultThatWasLeftIsNamedAndNoStepRuns(t *testing.T) {
+	t.Parallel()
 	journal := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: fixtures.FaultJournal,
 		Annotations: map[string]string{fixtures.RunAnnotation: "of-the-faults"}}, Data: map[string]string{"fault": "quota-2"}}
 	w := inLab(t, journal)
@@ -51,6 +52,7 @@ func TestAFaultThatWasLeftIsNamedAndNoStepRuns(t *testing.T) {
 
 // make e2e keeps the JobSets because the lab goes, and not because of KEEP=1.
 func TestWhatIsLeftInTheLabIsToldAsItIs(t *testing.T) {
+	t.Parallel()
 	for _, of := range []struct {
 		settings settings.Settings
 		says     string

@@ -56,6 +56,7 @@ func solved(t *testing.T) []client.Object {
 }
 
 func TestFreshRunsOverALearnersSolvedLab(t *testing.T) {
+	t.Parallel()
 	for _, fresh := range []bool{false, true} {
 		w := inLab(t, solved(t)...)
 		w.Settings.Fresh = fresh
@@ -83,6 +84,7 @@ func TestFreshRunsOverALearnersSolvedLab(t *testing.T) {
 }
 
 func TestFreshKeepsTheYAMLOfWhatItDeletes(t *testing.T) {
+	t.Parallel()
 	w := inLab(t, solved(t)[0]) // no garbage collector is there to delete the rest
 	w.Settings.Fresh = true
 	reported, err := ownership.RemoveUnmanaged(t.Context(), w)

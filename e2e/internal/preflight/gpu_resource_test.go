@@ -12,6 +12,7 @@ import (
 )
 
 func TestTheGPUIsCalledWhatTheQueueCallsIt(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	for _, covered := range []struct {
 		by   []corev1.ResourceName
@@ -39,6 +40,7 @@ func TestTheGPUIsCalledWhatTheQueueCallsIt(t *testing.T) {
 }
 
 func TestAQuotaBeyondTheDevicesIsReported(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	facts := theLab(pins)
 	facts.Nodes[0].Status.Allocatable["nvidia.com/gpu"] = resource.MustParse("2")

@@ -17,6 +17,7 @@ import (
 // Every image in the learner's files is the one that LAB_IMAGE stands in for, or
 // a run with LAB_IMAGE would still ask for the other somewhere.
 func TestAnImageIsNamedInEveryLearnersFileAndNothingElseChanges(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	anyImage := regexp.MustCompile(`(?m)^\s*image:\s*(.*)$`)
 	for _, name := range fixtures.Names() {
@@ -40,6 +41,7 @@ func TestAnImageIsNamedInEveryLearnersFileAndNothingElseChanges(t *testing.T) {
 }
 
 func TestAnImageIsKeptUnderItsFullName(t *testing.T) {
+	t.Parallel()
 	for image, full := range map[string]string{
 		"busybox:1.36":                        "docker.io/library/busybox:1.36",
 		"busybox":                             "docker.io/library/busybox:latest",
@@ -63,6 +65,7 @@ func TestAnImageIsKeptUnderItsFullName(t *testing.T) {
 }
 
 func TestTheImageThatIsNamedIsLookedFor(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	facts := theLab(pins)
 	facts.Image = "registry.local:5000/tools/busybox:1"

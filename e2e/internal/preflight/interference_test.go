@@ -38,6 +38,7 @@ func podQuota(used string) corev1.ResourceQuota {
 }
 
 func TestWhatInterferesIsReported(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	for name, wrong := range map[string]struct {
 		change func(s *Facts)
@@ -86,6 +87,7 @@ func TestWhatInterferesIsReported(t *testing.T) {
 
 // What is unusual and stops no step is a remark, and the run goes on.
 func TestWhatMayBeHarmlessIsANote(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	for name, odd := range map[string]struct {
 		change func(s *Facts)
@@ -122,6 +124,7 @@ func TestWhatMayBeHarmlessIsANote(t *testing.T) {
 }
 
 func TestANetworkPolicyThatLetsSomethingOutIsNotClosed(t *testing.T) {
+	t.Parallel()
 	policy := func(spec networkingv1.NetworkPolicySpec) networkingv1.NetworkPolicy {
 		return networkingv1.NetworkPolicy{ObjectMeta: labtest.Named("p"), Spec: spec}
 	}

@@ -56,6 +56,7 @@ func notLost(t *testing.T) func(error) {
 }
 
 func TestOnlyOneRunHoldsTheLabAndItLeavesNothing(t *testing.T) {
+	t.Parallel()
 	quick(t)
 	cluster := fake.NewClientset()
 	release, err := ownership.Hold(t.Context(), run(t, "first", cluster), "lab-e2e run", notLost(t))
@@ -113,6 +114,7 @@ func leaseOf(holder string, renewed time.Time) *coordinationv1.Lease {
 }
 
 func TestALeaseIsTakenOverOnlyWhenItHasRunOut(t *testing.T) {
+	t.Parallel()
 	quick(t)
 	cluster := fake.NewClientset(leaseOf("killed", time.Now().Add(-time.Minute)))
 	release, err := ownership.Hold(t.Context(), run(t, "second", cluster), "lab-e2e run", notLost(t))
@@ -170,6 +172,7 @@ func TestARunThatLosesTheLabIsTold(t *testing.T) {
 // An API server that does not answer for longer than the Lease stands, as in some
 // faults, takes the lab from nobody.
 func TestALeaseOutlivesAnAPIServerThatIsAway(t *testing.T) {
+	t.Parallel()
 	quick(t)
 	cluster := fake.NewClientset()
 	release, err := ownership.Hold(t.Context(), run(t, "first", cluster), "lab-e2e run", notLost(t))
@@ -189,6 +192,7 @@ func TestALeaseOutlivesAnAPIServerThatIsAway(t *testing.T) {
 }
 
 func TestALabWithoutItsNamespaceOrWithoutTheRightToLeasesIsRunOn(t *testing.T) {
+	t.Parallel()
 	leases := schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 	for name, refusal := range map[string]error{
 		"no namespace": apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ml"),

@@ -12,6 +12,7 @@ import (
 )
 
 func TestTheNodeIsCalledLikeItsHost(t *testing.T) {
+	t.Parallel()
 	for name, wrong := range map[string]struct {
 		change func(*corev1.Node, *Host)
 		says   string
@@ -31,6 +32,7 @@ func TestTheNodeIsCalledLikeItsHost(t *testing.T) {
 }
 
 func TestAnotherMachineThanTheNodeHasNoSay(t *testing.T) {
+	t.Parallel()
 	facts := theLab(labtest.Pinned(t))
 	for _, machine := range []Host{{ID: "other", Hostname: "laptop"}, {Hostname: "container"}} {
 		facts.Nodes[0].Status.NodeInfo.MachineID = "3d12"
@@ -49,6 +51,7 @@ func TestAnotherMachineThanTheNodeHasNoSay(t *testing.T) {
 }
 
 func TestADiskThatFillsIsToldBeforeTheImageGoes(t *testing.T) {
+	t.Parallel()
 	full := func(images, node uint64) *Kubelet {
 		return &Kubelet{CollectFrom: 85, Disks: []Disk{
 			{Name: "images", Available: 100 - images, Capacity: 100, Evict: "5%"}, {Name: "node", Available: 100 - node, Capacity: 100, Evict: "5%"}}}
@@ -77,6 +80,7 @@ func TestADiskThatFillsIsToldBeforeTheImageGoes(t *testing.T) {
 }
 
 func TestADiskThatIsNeverCleanedOrNotToldIsNotWrong(t *testing.T) {
+	t.Parallel()
 	never := &Kubelet{CollectFrom: 100, MaximumAge: "168h0m0s", Disks: []Disk{{Name: "images", Available: 1, Capacity: 100, Evict: "0%"}, {Name: "node", Available: 1, Capacity: 100}}}
 	if finding := diskHasRoom(never); finding.Wrong() || !strings.Contains(finding.Message, "removes no image for want of room") || !strings.Contains(finding.Note, "not used for 168h0m0s") {
 		t.Errorf("kind's way: %+v", finding)
@@ -90,6 +94,7 @@ func TestADiskThatIsNeverCleanedOrNotToldIsNotWrong(t *testing.T) {
 }
 
 func TestWhatAKubeletAnswersIsRead(t *testing.T) {
+	t.Parallel()
 	const configuration = `{"kubeletconfig":{"nodeStatusMaxImages":-1,"imageGCHighThresholdPercent":85,"imageMaximumGCAge":"0s","evictionHard":{"imagefs.available":"5%","nodefs.available":"1Gi"}}}`
 	const summary = `{"node":{"fs":{"availableBytes":60,"capacityBytes":100},"runtime":{"imageFs":{"availableBytes":20,"capacityBytes":100}}}}`
 	kubelet, err := readKubelet([]byte(configuration), []byte(summary))

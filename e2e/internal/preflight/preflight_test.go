@@ -50,6 +50,7 @@ func theLab(pins fixtures.Pins) *Facts {
 }
 
 func TestNothingIsWrongWithTheLab(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	if wrong := Blocking(Judge(theLab(pins), pins)); wrong != "" {
 		t.Error(wrong)
@@ -58,6 +59,7 @@ func TestNothingIsWrongWithTheLab(t *testing.T) {
 
 // The whole list, as a person reads it: one line a check, and nothing to fix.
 func TestTheWholeListOfTheLab(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	const list = ` ✓  cluster         Kubernetes v1.36.3 at https://127.0.0.1:6443
  ✓  node            lab, Ready
@@ -87,6 +89,7 @@ func TestTheWholeListOfTheLab(t *testing.T) {
 }
 
 func TestAnotherVersionIsANoteAndNotWrong(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	facts := theLab(pins)
 	facts.JobSet.Version = "v0.12.0"
@@ -100,6 +103,7 @@ func TestAnotherVersionIsANoteAndNotWrong(t *testing.T) {
 }
 
 func TestWhatIsWrongIsReportedWithItsFix(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	node := func(s *Facts) *corev1.Node { return &s.Nodes[0] }
 	for name, wrong := range map[string]struct {
@@ -164,6 +168,7 @@ func TestWhatIsWrongIsReportedWithItsFix(t *testing.T) {
 
 // Only --fresh takes from a learner, and it says what.
 func TestFreshTakesALearnersWorkForGranted(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	facts := theLab(pins)
 	facts.UnmanagedJobSets, facts.UnmanagedFiles, facts.Fresh = []string{"hello", "mine"}, []string{"/root/gsb-jobset/dns.txt"}, true
@@ -179,6 +184,7 @@ func TestFreshTakesALearnersWorkForGranted(t *testing.T) {
 }
 
 func TestAllThatIsWrongIsReportedAtOnce(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	facts := theLab(pins)
 	facts.LocalQueue, facts.ClusterQueue, facts.Nodes[0].Status.Allocatable = nil, nil, nil
@@ -188,6 +194,7 @@ func TestAllThatIsWrongIsReportedAtOnce(t *testing.T) {
 }
 
 func TestAnImageBeyondTheReportedOnesIsANote(t *testing.T) {
+	t.Parallel()
 	pins := labtest.Pinned(t)
 	facts := theLab(pins)
 	facts.Nodes[0].Status.Images = make([]corev1.ContainerImage, imagesReported)
@@ -201,6 +208,7 @@ func TestAnImageBeyondTheReportedOnesIsANote(t *testing.T) {
 }
 
 func TestManagersAreFoundByTheirImageWhereverTheyAre(t *testing.T) {
+	t.Parallel()
 	deployment := func(namespace, name, image string, replicas int32, available corev1.ConditionStatus) appsv1.Deployment {
 		return appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: appsv1.DeploymentSpec{Replicas: &replicas,
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: "registry:5000/proxy"}, {Image: image}}}}},

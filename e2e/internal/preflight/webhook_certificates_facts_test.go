@@ -26,6 +26,7 @@ func definition(name, service string, versions ...any) *unstructured.Unstructure
 }
 
 func TestWhatLeadsToAManagerIsFoundByItsPodsAndNotByNames(t *testing.T) {
+	t.Parallel()
 	const host = "any-name.batch.svc"
 	_, forMetrics := signed("metrics.batch.svc", until)
 	_, forHooks := signed(host, until)

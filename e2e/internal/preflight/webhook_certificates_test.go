@@ -53,6 +53,7 @@ func trusting(host string) WebhookCertificates {
 }
 
 func TestTrustIsJudgedAsTheAPIServerDoes(t *testing.T) {
+	t.Parallel()
 	manager := cluster.Manager{Deployment: "jobset-system/jobset-controller-manager"}
 	const host = "jobset-webhook-service.jobset-system.svc"
 	other, _ := signed(host, until)
@@ -78,6 +79,7 @@ func TestTrustIsJudgedAsTheAPIServerDoes(t *testing.T) {
 }
 
 func TestWhatCannotBeComparedIsANoteAndNotWrong(t *testing.T) {
+	t.Parallel()
 	manager := cluster.Manager{Deployment: "jobset-system/jobset-controller-manager"}
 	const host = "jobset-webhook-service.jobset-system.svc"
 	for name, change := range map[string]func(*WebhookCertificates){
@@ -93,6 +95,7 @@ func TestWhatCannotBeComparedIsANoteAndNotWrong(t *testing.T) {
 }
 
 func TestOnlyARegistrationThatHoldsNothingIsToBeDeleted(t *testing.T) {
+	t.Parallel()
 	const host = "jobset-webhook-service.jobset-system.svc"
 	other, _ := signed(host, until)
 	for at, deletes := range []bool{true, false} {
@@ -106,6 +109,7 @@ func TestOnlyARegistrationThatHoldsNothingIsToBeDeleted(t *testing.T) {
 }
 
 func TestManyWebhooksOfOneRegistrationAreToldOnce(t *testing.T) {
+	t.Parallel()
 	const host = "kueue-webhook-service.kueue-system.svc"
 	trust := trusting(host)
 	other, _ := signed(host, until)

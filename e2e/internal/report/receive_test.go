@@ -76,6 +76,7 @@ func received(t *testing.T, archive *bytes.Buffer) (left []string, err error) {
 }
 
 func TestReportsThatComeTakeThePlaceOfEarlierOnes(t *testing.T) {
+	t.Parallel()
 	left, err := received(t, sent(t,
 		tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: 0o700}, sentFile("./verdict.json", aVerdict),
 		sentFile("./evidence/preflight/list.txt", "new"), sentFile("./written.json", "{}"), sentFile("./bin/lab", "another program"), sentFile("./evidence/other/x", "x")))
@@ -88,6 +89,7 @@ func TestReportsThatComeTakeThePlaceOfEarlierOnes(t *testing.T) {
 }
 
 func TestWhatIsNoReportIsRefusedAndNothingIsTaken(t *testing.T) {
+	t.Parallel()
 	link := func(kind byte, name, to string) tar.Header {
 		return tar.Header{Typeflag: kind, Name: name, Linkname: to}
 	}
@@ -123,6 +125,7 @@ func TestWhatIsNoReportIsRefusedAndNothingIsTaken(t *testing.T) {
 }
 
 func TestMoreThanReportsAreIsRefused(t *testing.T) {
+	t.Parallel()
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

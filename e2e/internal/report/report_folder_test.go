@@ -16,6 +16,7 @@ import (
 // What is somebody's in a folder that LAB_REPORTS names is neither removed nor
 // replaced: the run refuses, says what is in the way, and what to type.
 func TestAFolderThatIsNotOursIsNotWrittenInto(t *testing.T) {
+	t.Parallel()
 	for _, theirs := range []string{"files/thesis.txt", "snapshots/photo.jpg", "evidence/preflight/statement.txt", "verdict.json",
 		"junit.xml", "faults/list.txt", "written.json"} {
 		folder := t.TempDir()
@@ -42,6 +43,7 @@ func TestAFolderThatIsNotOursIsNotWrittenInto(t *testing.T) {
 }
 
 func TestAFolderIsMarkedOnceAndThenOurs(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	labtest.Put(t, filepath.Join(folder, "notes.txt"), "in nobody's way")
 	settings := settings.Settings{Reports: folder}
@@ -67,6 +69,7 @@ func TestAFolderIsMarkedOnceAndThenOurs(t *testing.T) {
 
 // Reports of this suite from before there were marks are its own.
 func TestAnOlderFolderOfReportsIsTakenOver(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	labtest.Put(t, filepath.Join(folder, "verdict.json"), `{"schema": 1, "verdict": "passed", "reason": "", "suite": "d7ae3b3", "seconds": 1, "wanted": {}, "found": {}}`)
 	if err := os.Mkdir(filepath.Join(folder, "snapshots"), 0o755); err != nil {
@@ -80,6 +83,7 @@ func TestAnOlderFolderOfReportsIsTakenOver(t *testing.T) {
 }
 
 func TestTwoRunsDoNotReportIntoOneFolder(t *testing.T) {
+	t.Parallel()
 	settings := settings.Settings{Reports: t.TempDir()}
 	end, err := Begin(settings)
 	if err != nil {
@@ -100,6 +104,7 @@ func TestTwoRunsDoNotReportIntoOneFolder(t *testing.T) {
 }
 
 func TestNothingIsRemovedThroughALink(t *testing.T) {
+	t.Parallel()
 	settings, elsewhere := settings.Settings{Reports: t.TempDir()}, t.TempDir()
 	end, err := Begin(settings)
 	if err != nil {

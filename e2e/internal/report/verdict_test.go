@@ -11,6 +11,7 @@ import (
 )
 
 func TestAFailedEnvironmentCheckHasTheCodeOfItsFirstWrongFinding(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 12, 1, 0, 0, 9, 0, time.UTC)
 	setup := types.SpecReport{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStateFailed,
 		Failure: types.Failure{Message: "This is not the lab.", TimelineLocation: types.TimelineLocation{Time: at}}}

@@ -8,6 +8,7 @@ import (
 )
 
 func TestPlacesInACheckoutLieBelowIt(t *testing.T) {
+	t.Parallel()
 	root := labtest.Checkout(t)
 	places := DefaultPaths(labtest.Environment(nil), root)
 	if places.WorkDir != filepath.Join(root, ".lab", "gsb-jobset") || places.Reports != filepath.Join(root, ".lab") {
@@ -16,6 +17,7 @@ func TestPlacesInACheckoutLieBelowIt(t *testing.T) {
 }
 
 func TestTheProgramAloneWorksWhereALearnerDoes(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	places := DefaultPaths(labtest.Environment(nil), root)
 	if places.WorkDir != "/root/gsb-jobset" || places.Reports != filepath.Join(root, ".lab") {
@@ -27,6 +29,7 @@ func TestTheProgramAloneWorksWhereALearnerDoes(t *testing.T) {
 }
 
 func TestPlacesThatAreNamedAreTaken(t *testing.T) {
+	t.Parallel()
 	places := DefaultPaths(labtest.Environment(map[string]string{"LAB_WORKDIR": "/w", "LAB_REPORTS": "/r", "LAB_KUBECONFIG": "/k"}), labtest.Checkout(t))
 	if places.WorkDir != "/w" || places.Reports != "/r" || places.Kubeconfig != "/k" {
 		t.Errorf("the places are %+v", places)

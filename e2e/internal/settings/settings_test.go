@@ -18,6 +18,7 @@ func TestWithoutAKubeconfigNothingIsFallenBackTo(t *testing.T) {
 }
 
 func TestAKubeconfigThatIsNotThereIsNamed(t *testing.T) {
+	t.Parallel()
 	_, err := ReadSettings(labtest.Environment(map[string]string{"LAB_KUBECONFIG": "/nowhere/kubeconfig"}), t.TempDir())
 	if err == nil || !strings.Contains(err.Error(), "/nowhere/kubeconfig") {
 		t.Errorf("%v does not name the file", err)
@@ -25,6 +26,7 @@ func TestAKubeconfigThatIsNotThereIsNamed(t *testing.T) {
 }
 
 func TestAnImagesNameIsLookedAtBeforeAnyStep(t *testing.T) {
+	t.Parallel()
 	values := map[string]string{"LAB_KUBECONFIG": labtest.KubeconfigFile(t), "LAB_IMAGE": "busybox: 1"}
 	if _, err := ReadSettings(labtest.Environment(values), t.TempDir()); err == nil || !strings.Contains(err.Error(), `LAB_IMAGE is "busybox: 1"`) {
 		t.Errorf("%v", err)
@@ -37,6 +39,7 @@ func TestAnImagesNameIsLookedAtBeforeAnyStep(t *testing.T) {
 }
 
 func TestTheDirectoriesAreMade(t *testing.T) {
+	t.Parallel()
 	root := labtest.Checkout(t)
 	settings, err := ReadSettings(labtest.Environment(map[string]string{"LAB_KUBECONFIG": labtest.KubeconfigFile(t)}), root)
 	if err != nil {
@@ -52,6 +55,7 @@ func TestTheDirectoriesAreMade(t *testing.T) {
 }
 
 func TestAWorkDirectoryThatCannotBeWrittenIsToldBeforeAnyStep(t *testing.T) {
+	t.Parallel()
 	// Below a plain file no directory can be made, not even by root.
 	blocked := filepath.Join(labtest.KubeconfigFile(t), "work")
 	_, err := ReadSettings(labtest.Environment(map[string]string{"LAB_KUBECONFIG": labtest.KubeconfigFile(t), "LAB_WORKDIR": blocked}), t.TempDir())
