@@ -143,7 +143,8 @@ endif
 update: standing $(SUITE)
 	@$(STANDS) LAB_REPORTS="$$PWD/.lab/update" LAB_WORKDIR="$$PWD/.lab/update/gsb-jobset" LAB_STEP= LAB_KEEP= $(RUN) $(PARTLY)
 	@env -u LAB_KUBECONFIG $(GO) test -count=1 ./e2e/steps -run '^TestRecord$$' -record "$$PWD/.lab/update"
-	@env -u LAB_KUBECONFIG $(GO) test -count=1 ./e2e/steps -update
+	@env -u LAB_KUBECONFIG $(GO) test -count=1 ./e2e/steps -update || { \
+		echo 'The recordings are renewed. After a fix, without a lab: eval "$$(make env)"; go test ./e2e/steps -update' >&2; exit 1; }
 	@echo "The recordings and golden files are renewed. Read what changed: git diff e2e"
 standing: | named
 	@[ -n "$$LAB_KUBECONFIG" ] || [ -e ".lab/$$LAB_NAME.kubeconfig" ] || { echo "No lab of the name $$LAB_NAME stands. To make it: make up" >&2; exit 2; }

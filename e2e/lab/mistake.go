@@ -25,19 +25,19 @@ type Mistake struct {
 	// Step is the number of the step that it is made in, and JobSet that step's own.
 	Step   int
 	JobSet string
-	// Tells is what the mistake does, in one sentence, as the spec's name.
+	// Symptom is what the mistake does, in one sentence, as the spec's name.
 	Symptom string
 
 	// Refused is the kind of the API server's refusal, where it does not even
 	// take the file.
 	Refused metav1.StatusReason
-	// Provoke does what the mistake shows itself by, after the file is applied.
+	// Trigger does what the mistake shows itself by, after the file is applied.
 	// It may be nil.
 	Trigger func(ctx context.Context, me *Learner)
 
-	// Happens judges what the cluster does. It is polled until it holds.
+	// Check judges what the cluster does. It is polled until it holds.
 	Check func(c *matchers.Check, s *snapshot.Snapshot)
-	// Lasting marks a mistake whose Happens says that something does not happen
+	// Lasting marks a mistake whose Check says that something does not happen
 	// though it still could: it is watched for NeverWithin.
 	Lasting bool
 }

@@ -9,7 +9,8 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// Say judges that a file has one line key=number with this number.
+// Say judges that a file has one line key=number with this number, which comes from
+// the cluster: the sentence of a wrong one says so.
 func Say(key string, wanted int) Matcher[snapshot.File] {
 	return func(f snapshot.File) *Mismatch {
 		if r := missingFile(f); r != nil {

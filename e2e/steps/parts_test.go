@@ -73,7 +73,7 @@ func the[T any](all []T, what string, is func(*T) bool) *T {
 			return &all[i]
 		}
 	}
-	panic("no " + what + " in the recorded lab")
+	panic("no " + what + " in the recorded lab; of a new step, make update records it")
 }
 
 // replace changes a file.

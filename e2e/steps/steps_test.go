@@ -15,13 +15,13 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// These tests judge snapshots, so they need no cluster: go test ./e2e -run '^TestJudge'
+// These tests judge snapshots, so they need no cluster: go test ./e2e/steps
 //
-// testdata/walked.yaml is a real lab after all eight steps (see judge_record_test.go).
+// testdata/walked.yaml is a real lab after all steps (see recordings_test.go).
 // A variation changes one thing of it. One that is wrong must be refused, and its
 // whole refusal, in English and Korean, must be what testdata/messages has; read
 // those files aloud. One that
-// is right but different must pass. Their names are what `lab-e2e list` tells.
+// is right but different must pass. Its name heads its failure.
 
 var update = flag.Bool("update", false, "write what testdata/messages and testdata/check hold anew")
 
@@ -38,7 +38,7 @@ type variations struct {
 
 var Varied = map[int]variations{}
 
-// vary registers a step's variations. It returns a value only so that it can
+// newVariations adds a step's variations to Varied. It returns a value only so that it can
 // stand as one declaration.
 func newVariations(step int, v variations) bool { //nolint:unparam // see above
 	Varied[step] = v

@@ -142,7 +142,7 @@ func TestJudgeProgramRefusesToRun(t *testing.T) {
 		"no kubeconfig":              {"", "LAB_KUBECONFIG does not say", []string{"run"}},
 		"a kubeconfig that is not":   {"/nowhere/kubeconfig", "/nowhere/kubeconfig", []string{"run"}},
 		"a kubeconfig that is none":  {"/proc/version", "not a kubeconfig", []string{"run"}},
-		"a step that is none":        {"/nowhere/kubeconfig", "STEP=9 is none", []string{"run", "--step", "9"}},
+		"a step that is none":        {"/nowhere/kubeconfig", "STEP=99 is none", []string{"run", "--step", "99"}},
 		"a flag that is none":        {"/nowhere/kubeconfig", "unknown flag", []string{"run", "--strickt"}},
 		"a word too many":            {"/nowhere/kubeconfig", `"4"`, []string{"run", "4"}},
 		"a plan of no step":          {"", "STEP=nine is none", []string{"plan", "--step", "nine"}},
