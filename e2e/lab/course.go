@@ -16,7 +16,7 @@ type Course struct {
 	Mistakes []Mistake
 }
 
-// Files names the files that the steps ask for, each once, in order.
+// Files names the files that the steps ask for, each once, in alphabetical order.
 func (c Course) Files() []string {
 	var names []string
 	for _, step := range c.Steps {
@@ -26,7 +26,7 @@ func (c Course) Files() []string {
 	return slices.Compact(names)
 }
 
-// JobSets names the JobSets that the steps are about, each once, in order.
+// JobSets names the JobSets that the steps are about, each once, in alphabetical order.
 func (c Course) JobSets() []string {
 	var names []string
 	for _, step := range c.Steps {

@@ -12,9 +12,9 @@ type Matcher[T any] func(T) *Mismatch
 // A Check collects what does not hold of one snapshot, in the order in which it
 // was asked for.
 type Check struct {
-	// Refusals are the results of matchers that do not hold; the first comes first.
+	// Mismatches are the results of matchers that do not hold; the first comes first.
 	Mismatches []*Mismatch
-	// Open are the results that a client which only reads cannot decide.
+	// Inconclusive are the results that a client which only reads cannot decide.
 	Inconclusive []*Mismatch
 }
 
@@ -22,13 +22,13 @@ type Check struct {
 // goes on: one that needs what is missing says the same once more, and that is
 // kept once.
 func Expect[T any](c *Check, actual T, matcher Matcher[T]) {
-	refusal := matcher(actual)
+	mismatch := matcher(actual)
 	switch {
-	case refusal == nil:
-	case refusal.Inconclusive:
-		c.Inconclusive = append(c.Inconclusive, refusal)
-	case !slices.ContainsFunc(c.Mismatches, func(other *Mismatch) bool { return other.Code == refusal.Code && other.EN == refusal.EN }):
-		c.Mismatches = append(c.Mismatches, refusal)
+	case mismatch == nil:
+	case mismatch.Inconclusive:
+		c.Inconclusive = append(c.Inconclusive, mismatch)
+	case !slices.ContainsFunc(c.Mismatches, func(other *Mismatch) bool { return other.Code == mismatch.Code && other.EN == mismatch.EN }):
+		c.Mismatches = append(c.Mismatches, mismatch)
 	}
 }
 

@@ -18,7 +18,7 @@ type Mismatch struct {
 	Code snapshot.Code `json:"code"`
 	snapshot.Text
 	Rows []snapshot.Row `json:"rows,omitempty"`
-	// Open marks a result that a client which only reads cannot decide. It is
+	// Inconclusive marks a result that a client which only reads cannot decide. It is
 	// reported as a note and refuses nothing.
 	Inconclusive bool `json:"-"`
 }
@@ -34,6 +34,7 @@ func NewInternalMismatch(code snapshot.Code, format string, args ...any) *Mismat
 	return &Mismatch{Code: code, Text: snapshot.Text{EN: fmt.Sprintf(format, text.ShownAll(args)...)}}
 }
 
+// Row adds one value that was wanted and the one that was found, and returns the Mismatch.
 func (r *Mismatch) Row(what string, wanted, found any) *Mismatch {
 	r.Rows = append(r.Rows, snapshot.Row{What: what, Wanted: fmt.Sprint(wanted), Found: fmt.Sprint(found)})
 	return r
