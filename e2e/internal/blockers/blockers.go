@@ -205,18 +205,3 @@ func blockedByScheduler(j snapshot.JobSet) string {
 	}
 	return ""
 }
-
-// blockedWithoutJobs finds a JobSet of which the controller has made nothing. A
-// suspended one has its Jobs too, and one that has ended may have none.
-func blockedWithoutJobs(j snapshot.JobSet) string {
-	if len(j.Jobs()) > 0 || ended(j) {
-		return ""
-	}
-	says := fmt.Sprintf("the JobSet controller has made no Job of JobSet %s", j.Name)
-	for _, event := range slices.Backward(j.Snapshot.Events) {
-		if event.UID == j.Live.UID && event.Type == corev1.EventTypeWarning {
-			return says + ": " + strings.TrimSuffix(event.Message, ".")
-		}
-	}
-	return says
-}

@@ -141,6 +141,19 @@ func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
 			s.Jobs = nil
 			s.Events = []snapshot.Event{{UID: "js", Type: "Warning", Reason: "JobCreationFailed", Message: "jobs is forbidden"}}
 		}, BlockedNoJobs, []string{"has made no Job of JobSet train: jobs is forbidden"}},
+		"a Job that is refused": {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) { refuseAJob(s); run(s) },
+			BlockedNoJobs, []string{"has made 1 of the 2 Jobs of JobSet train: exceeded quota: one-job"}},
+		"a Job that is refused, and pods on their way": {labtest.OnItsWayJobSet, refuseAJob, "", nil},
+		"all Jobs, once one was refused": {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) {
+			refuseAJob(s)
+			run(s)
+			s.JobSets[0].Spec.ReplicatedJobs[0].Replicas = 1
+		}, "", nil},
+		"fewer Jobs, and none refused": {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) {
+			refuseAJob(s)
+			run(s)
+			s.Events = nil
+		}, "", nil},
 	} {
 		s := held.snapshot()
 		held.change(s)
@@ -166,4 +179,15 @@ func TestAControllerThatFellOverIsWaitedForLonger(t *testing.T) {
 	if over := Find(s, []string{"train"}).For; off != ScaledDownAfter || over != ControllerBackWithin {
 		t.Errorf("one that is switched off is waited for %s, one that fell over %s", off, over)
 	}
+}
+
+// refuseAJob makes a JobSet of two Jobs, of which the API server refuses the second.
+func refuseAJob(s *snapshot.Snapshot) {
+	s.JobSets[0].Spec.ReplicatedJobs[0].Replicas = 2
+	s.Events = []snapshot.Event{{UID: "js", Type: "Warning", Reason: "JobCreationFailed", Message: "exceeded quota: one-job"}}
+}
+
+// run has the only pod Running and Ready.
+func run(s *snapshot.Snapshot) {
+	s.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 }
