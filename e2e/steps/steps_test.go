@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"gsb.test/jobset-e2e/e2e/matchers"
@@ -64,20 +65,22 @@ func walked(t *testing.T) *snapshot.Snapshot {
 	return recorded(t, "walked.yaml")
 }
 
-// parsed keeps the recordings as JSON: reading YAML takes fifty times as long.
-var parsed = map[string][]byte{}
+// parsed keeps the recordings as JSON, by name: reading YAML takes fifty times as long.
+var parsed sync.Map
 
 func recorded(t *testing.T, name string) *snapshot.Snapshot {
 	t.Helper()
-	if parsed[name] == nil {
+	content, known := parsed.Load(name)
+	if !known {
 		snapshot, err := snapshot.ParseSnapshot(read(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		parsed[name] = asJSON(t, snapshot)
+		content = asJSON(t, snapshot)
+		parsed.Store(name, content)
 	}
 	var copied snapshot.Snapshot
-	if err := json.Unmarshal(parsed[name], &copied); err != nil {
+	if err := json.Unmarshal(content.([]byte), &copied); err != nil {
 		t.Fatal(err)
 	}
 	return &copied
