@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,14 +26,11 @@ import (
 	"gsb.test/jobset-e2e/fixtures"
 )
 
-// quick makes a Lease run out within a second or two.
-func quick(t *testing.T) {
-	t.Helper()
-	stands, renewed, deadline, watched := ownership.LeaseStands, ownership.LeaseRenewed, ownership.LeaseDeadline, ownership.LeaseWatched
-	ownership.LeaseStands, ownership.LeaseRenewed, ownership.LeaseDeadline, ownership.LeaseWatched = 2*time.Second, 100*time.Millisecond, time.Second, time.Second
-	t.Cleanup(func() {
-		ownership.LeaseStands, ownership.LeaseRenewed, ownership.LeaseDeadline, ownership.LeaseWatched = stands, renewed, deadline, watched
-	})
+// A Lease runs out within a second or two in these tests.
+func TestMain(m *testing.M) {
+	ownership.LeaseStands, ownership.LeaseRenewed = 2*time.Second, 100*time.Millisecond
+	ownership.LeaseDeadline, ownership.LeaseWatched = time.Second, time.Second
+	os.Exit(m.Run())
 }
 
 func run(t *testing.T, id string, c *fake.Clientset) *cluster.Cluster {
@@ -57,7 +56,6 @@ func notLost(t *testing.T) func(error) {
 
 func TestOnlyOneRunHoldsTheLabAndItLeavesNothing(t *testing.T) {
 	t.Parallel()
-	quick(t)
 	cluster := fake.NewClientset()
 	release, err := ownership.Hold(t.Context(), run(t, "first", cluster), "lab-e2e run", notLost(t))
 	if err != nil {
@@ -115,7 +113,6 @@ func leaseOf(holder string, renewed time.Time) *coordinationv1.Lease {
 
 func TestALeaseIsTakenOverOnlyWhenItHasRunOut(t *testing.T) {
 	t.Parallel()
-	quick(t)
 	cluster := fake.NewClientset(leaseOf("killed", time.Now().Add(-time.Minute)))
 	release, err := ownership.Hold(t.Context(), run(t, "second", cluster), "lab-e2e run", notLost(t))
 	if err != nil || !strings.HasSuffix(*leaseIn(t, cluster).Spec.HolderIdentity, "run second") {
@@ -141,8 +138,13 @@ func TestALeaseIsTakenOverOnlyWhenItHasRunOut(t *testing.T) {
 }
 
 func TestARunThatLosesTheLabIsTold(t *testing.T) {
-	quick(t)
+	t.Parallel()
 	cluster := fake.NewClientset()
+	// The fake API server takes any update; a real one refuses one of an old version.
+	var refused atomic.Bool
+	cluster.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return refused.Load(), nil, apierrors.NewConflict(schema.GroupResource{Resource: "leases"}, fixtures.RunLease, errors.New("of an old version"))
+	})
 	lost := make(chan error, 1)
 	release, err := ownership.Hold(t.Context(), run(t, "first", cluster), "lab-e2e run", func(err error) { lost <- err })
 	if err != nil {
@@ -152,10 +154,7 @@ func TestARunThatLosesTheLabIsTold(t *testing.T) {
 	if _, err := cluster.CoordinationV1().Leases("ml").Update(t.Context(), theirs, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// The fake API server takes any update; a real one refuses one of an old version.
-	cluster.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "leases"}, fixtures.RunLease, errors.New("of an old version"))
-	})
+	refused.Store(true)
 	select {
 	case err := <-lost:
 		if !errors.Is(err, ownership.ErrLost) || !strings.Contains(err.Error(), "somebody else") {
@@ -173,17 +172,18 @@ func TestARunThatLosesTheLabIsTold(t *testing.T) {
 // faults, takes the lab from nobody.
 func TestALeaseOutlivesAnAPIServerThatIsAway(t *testing.T) {
 	t.Parallel()
-	quick(t)
 	cluster := fake.NewClientset()
+	var away atomic.Bool
+	cluster.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return away.Load(), nil, errors.New("connection refused")
+	})
 	release, err := ownership.Hold(t.Context(), run(t, "first", cluster), "lab-e2e run", notLost(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	away := time.Now().Add(3 * time.Second)
-	cluster.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return time.Now().Before(away), nil, errors.New("connection refused")
-	})
-	<-time.After(time.Until(away))
+	away.Store(true)
+	<-time.After(3 * time.Second)
+	away.Store(false)
 	back := time.Now()
 	eventually(t, "renewed again", func() bool { return leaseIn(t, cluster).Spec.RenewTime.After(back) })
 	if err := release(t.Context()); err != nil || leaseIn(t, cluster) != nil {
