@@ -15,11 +15,15 @@ import (
 
 // Going holds what is deleted before the first step, and therefore is in nobody's
 // way: JobSets of the lab's namespace, with their Jobs and the pods of those. They
-// are what an earlier run of this suite left and, with --fresh, all JobSets there.
-type Going map[types.UID]bool
+// are what an earlier run of this suite left and, with --fresh, all JobSets there. What
+// a JobSet left that is deleted already goes too: the garbage collector is a moment behind.
+type Going struct {
+	namespace string
+	goes      map[types.UID]bool // of all JobSets, Jobs and pods of the namespace
+}
 
 // SurveyGoing reads what goes, and names the JobSets that are not ours.
-func SurveyGoing(ctx context.Context, w *cluster.Cluster) (goes Going, others []string, err error) {
+func SurveyGoing(ctx context.Context, w *cluster.Cluster) (going Going, others []string, err error) {
 	var (
 		jobSets jobsetv1.JobSetList
 		jobs    batchv1.JobList
@@ -27,36 +31,41 @@ func SurveyGoing(ctx context.Context, w *cluster.Cluster) (goes Going, others []
 	)
 	for _, list := range []client.ObjectList{&jobSets, &jobs, &pods} {
 		if err := w.API.List(ctx, list, client.InNamespace(w.Pins.Namespace)); err != nil {
-			return nil, nil, err
+			return Going{}, nil, err
 		}
 	}
-	goes = Going{}
+	going = Going{namespace: w.Pins.Namespace, goes: map[types.UID]bool{}}
 	for _, jobSet := range jobSets.Items {
 		ours := appliedByUs(&jobSet)
 		if !ours {
 			others = append(others, jobSet.Name)
 		}
-		goes[jobSet.UID] = ours || w.Settings.Fresh
+		going.goes[jobSet.UID] = ours || w.Settings.Fresh
 	}
 	// By who made whom, and by UID: a label or a name can be anybody's.
 	for _, job := range jobs.Items {
-		goes[job.UID] = goes.Made(&job)
+		going.goes[job.UID] = going.Made(&job)
 	}
 	for _, pod := range pods.Items {
-		goes[pod.UID] = goes.Made(&pod)
+		going.goes[pod.UID] = going.Made(&pod)
 	}
-	return goes, others, nil
+	return going, others, nil
 }
 
 // Made reports whether an object was made by, and goes with, something that goes.
 func (g Going) Made(object client.Object) bool {
 	owner := metav1.GetControllerOf(object)
-	return owner != nil && g[owner.UID]
+	if owner == nil {
+		return false
+	}
+	goes, there := g.goes[owner.UID]
+	orphaned := !there && object.GetNamespace() == g.namespace && (owner.Kind == "JobSet" || owner.Kind == "Job")
+	return goes || orphaned
 }
 
 // Some reports whether anything goes.
 func (g Going) Some() bool {
-	for _, goes := range g {
+	for _, goes := range g.goes {
 		if goes {
 			return true
 		}

@@ -51,7 +51,7 @@ func solved(t *testing.T) []client.Object {
 		&kueuev1.LocalQueue{ObjectMeta: owned("lq", "", "", nil), Spec: kueuev1.LocalQueueSpec{ClusterQueue: "ml"}},
 		&kueuev1.Workload{ObjectMeta: owned("jobset-train", "JobSet", "train", nil), Spec: kueuev1.WorkloadSpec{QueueName: "lq"}, Status: kueuev1.WorkloadStatus{Conditions: admitted}},
 		&kueuev1.Workload{ObjectMeta: owned("job-waits", "Job", "train-leader-0", nil), Spec: kueuev1.WorkloadSpec{QueueName: "lq"}},
-		&kueuev1.Workload{ObjectMeta: owned("elsewhere", "JobSet", "not-there", nil), Spec: kueuev1.WorkloadSpec{QueueName: "lq"}, Status: kueuev1.WorkloadStatus{Conditions: admitted}},
+		&kueuev1.Workload{ObjectMeta: owned("elsewhere", "RayJob", "not-there", nil), Spec: kueuev1.WorkloadSpec{QueueName: "lq"}, Status: kueuev1.WorkloadStatus{Conditions: admitted}},
 	}
 }
 
