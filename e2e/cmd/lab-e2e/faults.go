@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"gsb.test/jobset-e2e/e2e/faults"
+	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/settings"
 	"gsb.test/jobset-e2e/e2e/steps"
@@ -82,7 +82,7 @@ func faultsCommand() *cobra.Command {
 		}
 		ctx, out, stop := untilInterrupted(command.Context(), then)
 		defer stop()
-		run := &faults.Run{Settings: settings, Program: program, Faults: chosen, AllSteps: len(names) == 0, Out: out, Holder: holder("lab-e2e faults")}
+		run := &faults.Run{Settings: settings, Program: program, Faults: chosen, AllSteps: len(names) == 0, Out: out, Holder: ownership.Holder("lab-e2e faults")}
 		if *restore {
 			return failed(run.Restore(ctx))
 		}
@@ -103,19 +103,6 @@ func failed(err error) error {
 		return status(report.ExitFailed)
 	}
 	return err
-}
-
-// holder says in words who runs a program.
-func holder(program string) string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "a host without a name"
-	}
-	who := "somebody"
-	if found, err := user.Current(); err == nil {
-		who = found.Username
-	}
-	return fmt.Sprintf("%s, %s@%s, process %d", program, who, host, os.Getpid())
 }
 
 // untilInterrupted ends with a first signal, or when whoever reads what is printed

@@ -70,6 +70,12 @@ type runLease struct {
 }
 
 func Lease(w *cluster.Cluster, program string) runLease {
+	return runLease{client: w.Clientset.CoordinationV1(), namespace: w.Pins.Namespace, run: w.Settings.Run,
+		holding: Holder(program) + ", run " + w.Settings.Run}
+}
+
+// Holder says in words who runs a program, and where.
+func Holder(program string) string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "a host without a name"
@@ -78,8 +84,7 @@ func Lease(w *cluster.Cluster, program string) runLease {
 	if found, err := user.Current(); err == nil {
 		who = found.Username
 	}
-	return runLease{client: w.Clientset.CoordinationV1(), namespace: w.Pins.Namespace, run: w.Settings.Run,
-		holding: fmt.Sprintf("%s, %s@%s, process %d, run %s", program, who, host, os.Getpid(), w.Settings.Run)}
+	return fmt.Sprintf("%s, %s@%s, process %d", program, who, host, os.Getpid())
 }
 
 func (l runLease) leases() coordinationclient.LeaseInterface { return l.client.Leases(l.namespace) }
