@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,9 +39,5 @@ func (c *Cluster) dnsReady(ctx context.Context) error {
 			}
 		}
 	}
-	pods := &corev1.PodList{}
-	if err := c.List(ctx, pods, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"k8s-app": dnsService}); err != nil {
-		return err
-	}
-	return poll.Pendingf("Service %s/%s has no ready endpoint; it has %d pods", metav1.NamespaceSystem, dnsService, len(pods.Items))
+	return poll.Pendingf("Service %s/%s has no ready endpoint", metav1.NamespaceSystem, dnsService)
 }

@@ -90,14 +90,10 @@ func (c *Cluster) jobSets(ctx context.Context, wanted func(jobsetv1alpha2.JobSet
 // what it removed. It waits for the taints that follow from the node's state.
 func (c *Cluster) MakeSchedulable(ctx context.Context) (fixed string, err error) {
 	err = poll.For(ctx, "the node to take pods", func(ctx context.Context) error {
-		nodes := &corev1.NodeList{}
-		if err := c.List(ctx, nodes); err != nil {
+		node, err := c.node(ctx)
+		if err != nil {
 			return err
 		}
-		if len(nodes.Items) == 0 {
-			return poll.Pending("the API server knows no node")
-		}
-		node := nodes.Items[0] // kind makes one
 		opened, taken := schedulable(node)
 		if len(taken) > 0 {
 			if err := c.Patch(ctx, opened, client.MergeFrom(&node), client.FieldOwner(fieldManager)); err != nil {
