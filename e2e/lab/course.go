@@ -14,6 +14,8 @@ import (
 type Course struct {
 	Steps    []Step
 	Mistakes []Mistake
+	// Probes are the specs that only claims of the lab text need.
+	Probes []Probe
 }
 
 // Files names the files that the steps ask for, each once, in alphabetical order.
@@ -86,8 +88,13 @@ func (p Plan) Items() report.Items {
 	}
 	if p.Whole {
 		for _, mistake := range p.Mistakes {
-			items.Mistakes = append(items.Mistakes, report.Item{Label: report.MistakeLabel + mistake.Name, Number: mistake.Step, Name: mistake.Name, Title: mistake.Symptom})
+			items.Mistakes = append(items.Mistakes, report.Item{Label: report.MistakeLabel + mistake.Name, Number: mistake.Step, Name: mistake.Name, Title: mistake.Symptom,
+				Reported: !mistake.InText})
 		}
+	}
+	for _, probe := range p.Probes {
+		items.Probes = append(items.Probes, report.Item{Label: report.ProbeLabel + probe.Name, Number: probe.Step, Name: probe.Name,
+			Asked: p.Whole || holds(p.Asked, probe.Step)})
 	}
 	return items
 }

@@ -25,6 +25,11 @@ type Mistake struct {
 	// Step is the number of the step that it is made in, and JobSet that step's own.
 	Step   int
 	JobSet string
+	// InText marks one that the lab text itself names. It decides the verdict; what the
+	// others find is reported.
+	InText bool
+	// Integration is the kind that Kueue must take in hand for it; empty if none.
+	Integration Integration
 	// Symptom is what the mistake does, in one sentence, as the spec's name.
 	Symptom string
 
@@ -41,6 +46,15 @@ type Mistake struct {
 	// though it still could: it is watched for NeverWithin.
 	Lasting bool
 }
+
+// An Integration is a kind, beside JobSet, that Kueue can take in hand or not.
+type Integration string
+
+// The integrations that mistakes need, as Kueue's configuration names them.
+const (
+	JobIntegration Integration = "batch/job"
+	PodIntegration Integration = "pod"
+)
 
 // Judge checks a snapshot for what the mistake does; see Step.Judge.
 func (m Mistake) Judge(snapshot *snapshot.Snapshot) *matchers.Check {

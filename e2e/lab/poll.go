@@ -33,10 +33,14 @@ type condition func(*snapshot.Snapshot) []*matchers.Mismatch
 // it does not hold, holds: at most SoonEnough, and no longer than it can still
 // come to hold. Gomega polls; the words of a failure are ours.
 func poll(ctx context.Context, w *cluster.Cluster, jobSets []string, judge condition) outcome {
+	return pollFor(ctx, cluster.SoonEnough, w, jobSets, judge)
+}
+
+func pollFor(ctx context.Context, within time.Duration, w *cluster.Cluster, jobSets []string, judge condition) outcome {
 	end := outcome{met: true}
 	started := time.Now()
 	g := gomega.NewGomega(func(string, ...int) { end.met = false })
-	g.Eventually(ctx, reader(w, &end)).Should(&poller{judge: judge, jobSets: jobSets, end: &end})
+	g.Eventually(ctx, reader(w, &end)).WithTimeout(within).Should(&poller{judge: judge, jobSets: jobSets, end: &end})
 	return finish(end, started)
 }
 

@@ -24,16 +24,18 @@ func (p Plan) Define(connected func() *cluster.Cluster) {
 	// to judge one that does not need it: the steps share the queue and nothing
 	// else, and a lab author wants to see all that is broken at once.
 	ginkgo.Describe("The lab", ginkgo.Serial, ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
+		so := &progress{course: p.Course, connected: connected, done: map[int]bool{}, failed: map[int]bool{}}
 		if p.Whole {
+			so.defineProbes(0)
 			for _, mistake := range p.Mistakes {
 				mistake.define(connected)
 			}
 		}
-		so := &progress{course: p.Course, connected: connected, done: map[int]bool{}, failed: map[int]bool{}}
 		for _, step := range p.Steps {
 			switch {
 			case holds(p.Asked, step.Number):
 				so.define(step)
+				so.defineProbes(step.Number)
 			case holds(p.First, step.Number):
 				so.defineFirst(step, p.Asked)
 			}
@@ -159,8 +161,12 @@ func mismatchesOf(judge func(*snapshot.Snapshot) *matchers.Check) condition {
 func (m Mistake) define(connected func() *cluster.Cluster) {
 	folder := m.folder()
 	it("mistake "+m.Name+": "+m.Symptom, connected, func(ctx context.Context) {
-		me := &Learner{cluster: connected(), failureReport: m.failureReport, folder: "mistakes",
+		me := &Learner{cluster: connected(), failureReport: m.failureReport, folder: "mistakes", reported: !m.InText,
 			evidence: filepath.Join(connected().Settings.EvidenceDir(), folder)}
+		if m.Integration != "" && !me.queues(ctx, m.Integration) {
+			me.reported = true
+			me.failWith(report.NotHere, report.Because(report.IntegrationOff, fmt.Sprintf("Kueue's integration %s is off in this lab.", m.Integration)), outcome{})
+		}
 		ginkgo.DeferCleanup(func(ctx ginkgo.SpecContext) {
 			if ginkgo.CurrentSpecReport().Failed() && !connected().Interrupted() {
 				heeding, heeded := connected().WithInterrupt(ctx)

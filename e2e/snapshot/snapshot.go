@@ -69,6 +69,9 @@ type Snapshot struct {
 
 	Events []Event `json:"events,omitempty"`
 	Seen   History `json:"seen"`
+
+	// Answers are what was asked for one claim of the lab text; nil for all else.
+	Answers *Answers `json:"answers,omitempty"`
 }
 
 // An Event is a Kubernetes event, shortened.

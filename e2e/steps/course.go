@@ -10,4 +10,5 @@ import (
 var Course = lab.Course{
 	Steps:    []lab.Step{helloStep, dnsStep, labelsStep, fragileStep, evalStep, trainStep, bigStep, reportStep},
 	Mistakes: mistakes,
+	Probes:   probes,
 }

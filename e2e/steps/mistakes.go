@@ -40,7 +40,7 @@ var mistakes = []lab.Mistake{{
 		Expect(c, hello, HaveOnePodPerRank())
 	},
 }, {
-	Name: "fragile-without-backofflimit", Step: 4, JobSet: "fragile",
+	Name: "fragile-without-backofflimit", Step: 4, JobSet: "fragile", InText: true,
 	Symptom: "the Job keeps the failure to itself and the JobSet does not restart",
 
 	Trigger: func(ctx context.Context, me *lab.Learner) {
@@ -88,7 +88,7 @@ var mistakes = []lab.Mistake{{
 	},
 	Lasting: true,
 }, {
-	Name: "train-label-on-job-template", Step: 6, JobSet: "train",
+	Name: "train-label-on-job-template", Step: 6, JobSet: "train", InText: true, Integration: lab.JobIntegration,
 	Symptom: "Kueue admits each Job alone and knows of no Workload of the JobSet",
 
 	Check: func(c *Check, s *snapshot.Snapshot) {
@@ -97,7 +97,7 @@ var mistakes = []lab.Mistake{{
 		Expect(c, train, HaveNoWorkload())
 	},
 }, {
-	Name: "train-label-on-pod-template", Step: 6, JobSet: "train",
+	Name: "train-label-on-pod-template", Step: 6, JobSet: "train", Integration: lab.PodIntegration,
 	Symptom: "Kueue admits each pod alone and knows of no Workload of the JobSet",
 
 	Check: func(c *Check, s *snapshot.Snapshot) {
@@ -145,4 +145,18 @@ var mistakes = []lab.Mistake{{
 		Expect(c, big, HavePartRunning(4, 1))
 		Expect(c, big, HaveNoWorkload())
 	},
+}, {
+	Name: "big-each-role-within-quota", Step: 7, JobSet: "big",
+	Symptom: "Kueue adds the roles up and admits none of the pods, though three GPUs are free",
+
+	Check: func(c *Check, s *snapshot.Snapshot) {
+		big := s.JobSet("big")
+		Expect(c, s.Queue(), LendNothing(s.GPUResource, 3))
+		Expect(c, big.Workload(), HavePodSet("leader", 2))
+		Expect(c, big.Workload(), HavePodSet("worker", 2))
+		Expect(c, big.Workload(), BeRefusedQuota())
+		Expect(c, big, BeSuspended())
+		Expect(c, big, HaveNeverHadAPod())
+	},
+	Lasting: true,
 }}

@@ -34,6 +34,8 @@ type Failure struct {
 const (
 	NotPassed = "is not passed"
 	NotDone   = "cannot be done"
+	// NotHere is of a mistake or a claim that this lab is not of.
+	NotHere = "is not about this lab"
 )
 
 // failureEntry is the name of the report entry that holds a Failure.
@@ -49,6 +51,9 @@ const (
 	FixtureUnreadable  snapshot.Code = "FixtureUnreadable"
 	PassedTooEarly     snapshot.Code = "PassedTooEarly"
 	RecordingIncorrect snapshot.Code = "RecordingIncorrect"
+	ProbeUnanswered    snapshot.Code = "ProbeUnanswered"
+	ClaimElsewhere     snapshot.Code = "ClaimElsewhere"
+	IntegrationOff     snapshot.Code = "IntegrationOff"
 )
 
 // Because makes a Mismatch of an error. The error's own text is all there is to

@@ -9,6 +9,8 @@ import (
 // Items are what a run reports of.
 type Items struct {
 	Steps, Mistakes []Item
+	// Probes are the specs that only claims need.
+	Probes []Item
 	// Whole says that every step was asked for.
 	Whole bool
 }
@@ -21,6 +23,8 @@ type Item struct {
 	// Asked marks a step that is to be judged, First one that is only done because
 	// an asked one needs it.
 	Asked, First bool
+	// Reported marks a mistake that does not decide the verdict.
+	Reported bool
 }
 
 func (i Item) result(reports types.SpecReports) Result {
@@ -40,6 +44,7 @@ func (i Item) result(reports types.SpecReports) Result {
 const (
 	StepLabel    = "step-"
 	MistakeLabel = "mistake-"
+	ProbeLabel   = "claim-"
 )
 
 // labelTitle is what the step or mistake of a label is called in a verdict.
@@ -49,6 +54,9 @@ func labelTitle(label, otherwise string) string {
 	}
 	if name, ok := strings.CutPrefix(label, MistakeLabel); ok {
 		return "mistake " + name
+	}
+	if name, ok := strings.CutPrefix(label, ProbeLabel); ok {
+		return "claim " + name
 	}
 	return otherwise
 }

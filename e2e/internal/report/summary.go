@@ -22,10 +22,12 @@ type Result struct {
 	Number  int           `json:"number"` // of a mistake, the step that it is made in
 	Name    string        `json:"name"`
 	Title   string        `json:"title"`
-	State   string        `json:"result"`         // passed, failed, not run, or done (first, for another step)
-	Code    snapshot.Code `json:"code,omitempty"` // of a failed one, the kind of its first mismatch
+	State   string        `json:"result"`         // passed, failed, not run, done (first, for another step), refuted or skipped
+	Code    snapshot.Code `json:"code,omitempty"` // the kind of the first mismatch
 	Why     string        `json:"why,omitempty"`  // for all but passed and done, in one sentence
 	Seconds float64       `json:"seconds"`
+
+	reported bool // it does not decide the verdict
 }
 
 // The states of a Result.
@@ -50,6 +52,8 @@ type Summary struct {
 	Run       string // its id
 	Steps     []Result
 	Mistakes  []Result
+	Probes    []Result // the specs that only claims need
+	Claims    []ClaimResult
 	Findings  []preflight.Finding // the preflight's
 	Wanted    preflight.Versions
 	Versions  preflight.Versions
@@ -71,7 +75,11 @@ func Summarize(report types.Report, items Items, site *preflight.Facts, pins fix
 	for _, item := range items.Mistakes {
 		result := Result{Number: item.Number, Name: item.Name, Title: item.Title}
 		result.summarize(withLabel(report.SpecReports, item.Label))
+		result.reported = item.Reported
 		closing.Mistakes = append(closing.Mistakes, result)
+	}
+	for _, item := range items.Probes {
+		closing.Probes = append(closing.Probes, item.result(report.SpecReports))
 	}
 	if site != nil {
 		closing.Versions = site.Versions()
@@ -107,11 +115,27 @@ func (r *Result) summarize(reports types.SpecReports) {
 			if failure := failureOf(report); failure != nil {
 				r.Code, r.Why = failure.Code, failure.sentence()
 			}
+		case report.State.Is(types.SpecStateSkipped) && failureOf(report) != nil:
+			r.summarizeReported(*failureOf(report))
 		case !report.State.Is(types.SpecStatePassed) && r.State == passed:
 			r.State, r.Why = notRun, text.Or(report.Failure.Message, endedBefore)
 		}
 	}
 	r.Seconds = text.Seconds(time.Duration(r.Seconds * float64(time.Second)))
+}
+
+// summarizeReported sums up a spec that reports what does not hold and fails nothing.
+func (r *Result) summarizeReported(failure Failure) {
+	r.State, r.Code, r.Why = refuted, failure.Code, text.FirstLine(failure.EN)
+	for _, row := range failure.Rows {
+		r.Why += fmt.Sprintf(" [%s: wanted %s, found %s]", row.What, row.Wanted, row.Found)
+	}
+	switch {
+	case failure.Stage == NotHere:
+		r.State = skipped
+	case failure.Code == ProbeUnanswered, failure.Code == LabUnreadable:
+		r.State = notRun
+	}
 }
 
 // judge gives the verdict. It is passed only if every step was run and passed,
@@ -175,11 +199,19 @@ func (c Summary) short() (wrong, missing []string) {
 		}
 	}
 	for _, mistake := range c.Mistakes {
-		switch mistake.State {
-		case Failed:
+		switch {
+		case mistake.State == Failed:
 			wrong = append(wrong, fmt.Sprintf("the mistake %s of step %d %s", mistake.Name, mistake.Number, mistake.Why))
-		case notRun:
+		case mistake.State == notRun && (mistake.Code == "" || !mistake.reported), mistake.State == skipped && !mistake.reported:
 			missing = append(missing, "the mistake "+mistake.Name)
+		}
+	}
+	for _, probe := range c.Probes {
+		switch {
+		case probe.State == Failed:
+			wrong = append(wrong, fmt.Sprintf("the claim %s %s", probe.Name, probe.Why))
+		case probe.State == notRun && probe.Code == "" && probe.Why != notAskedFor:
+			missing = append(missing, "the claim "+probe.Name)
 		}
 	}
 	return wrong, missing

@@ -31,6 +31,7 @@ func (c Summary) String() string {
 		{"versions", fmt.Sprintf("Kubernetes %s, JobSet %s, Kueue %s", text.Or(c.Versions.Kubernetes, "not known"),
 			text.Or(c.Versions.JobSet, "not known"), text.Or(c.Versions.Kueue, "not known"))},
 	}
+	rows = append(rows, claimRows(c.Claims)...)
 	rows = append(rows, c.Locations...)
 	rows = append(rows, []string{"verdict", strings.ToUpper(c.Verdict) + ": " + strings.TrimSuffix(c.Reason, ".")})
 	fmt.Fprintf(&out, "\n%s\n%s", text.Indent(text.Columns(rows), " "), rule)

@@ -46,6 +46,7 @@ type Verdict struct {
 	Preflight []preflight.Finding `json:"preflight,omitempty"`
 	Steps     []Result            `json:"steps,omitempty"`
 	Mistakes  []Result            `json:"mistakes,omitempty"`
+	Claims    []ClaimResult       `json:"claims,omitempty"`
 
 	FirstFailure *FirstFailure `json:"firstFailure,omitempty"`
 }
@@ -98,7 +99,7 @@ func (c Summary) Reconcile(succeeded bool) (Summary, bool) {
 // ToVerdict is the closing for a program to read.
 func (c Summary) ToVerdict() Verdict {
 	return Verdict{Schema: 2, Run: c.Run, Verdict: c.Verdict, Reason: c.Reason, Suite: Commit, Started: c.Started, Seconds: c.Seconds,
-		Wanted: c.Wanted, Found: c.Versions, Preflight: c.Findings, Steps: c.Steps, Mistakes: c.Mistakes, FirstFailure: c.First}
+		Wanted: c.Wanted, Found: c.Versions, Preflight: c.Findings, Steps: c.Steps, Mistakes: c.Mistakes, Claims: c.Claims, FirstFailure: c.First}
 }
 
 // EnvironmentCheck is FirstFailure.By where this is not the lab.

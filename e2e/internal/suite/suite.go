@@ -22,6 +22,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/settings"
 	"gsb.test/jobset-e2e/e2e/lab"
+	"gsb.test/jobset-e2e/fixtures"
 )
 
 // A Suite is one run of a course.
@@ -114,6 +115,9 @@ func (s *Suite) define() {
 		s.summary = report.Summarize(results, s.plan.Items(), s.facts, s.cluster.Pins)
 		s.summary.Run, s.summary.Findings = s.settings.Run, s.findings
 		s.summary.Locations = report.LocationsOf(s.cluster)
+		claims, err := fixtures.ReadClaims()
+		must(err)
+		s.summary.JudgeClaims(claims)
 		must(report.SaveClosing(s.settings, s.summary))
 	})
 }
