@@ -16,7 +16,7 @@ import (
 // that fell over does. What runs already runs on without either.
 func blockedByController(j snapshot.JobSet) Blocker {
 	for _, controller := range j.Snapshot.Controllers {
-		code, needed := BlockedJobSetController, lacksJobs(j) || blockedByPodCreation(j) != "" || hasEndingJob(j)
+		code, needed := BlockedJobSetController, lacksJobs(j) || blockedByPodCreation(j).Code != "" || hasEndingJob(j)
 		if controller.Name == "Kueue" {
 			code, needed = BlockedKueueController, needed || waitsForQuota(j)
 		} else {
@@ -25,8 +25,8 @@ func blockedByController(j snapshot.JobSet) Blocker {
 		if controller.Available || !needed {
 			continue
 		}
-		held := Blocker{code, j.Name, fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s",
-			controller.Name, controller.Deployment, controller.Why), ControllerBackWithin}
+		held := Blocker{Code: code, For: ControllerBackWithin, Message: fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s",
+			controller.Name, controller.Deployment, controller.Why)}
 		if controller.Why == snapshot.ScaledToNone {
 			held.For = ScaledDownAfter
 		}
