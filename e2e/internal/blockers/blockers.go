@@ -35,6 +35,9 @@ type Blocker struct {
 	Message string `json:"message"`
 	// For is how long it must be there to be taken for permanent.
 	For time.Duration `json:"-"`
+	// Since is when that what is held up was made: a look that has no past can tell by it
+	// whether a state that could pass has had its time.
+	Since time.Time `json:"-"`
 	// Learner says that what the JobSet asks for brings it about, and not the lab.
 	Learner bool `json:"-"`
 }
@@ -101,6 +104,9 @@ func findOf(j snapshot.JobSet) Blocker {
 		silentScheduler, silentKubelet, silentJobController, silentJobSetController, silentKueue,
 	} {
 		if held := by(j); held.Code != "" {
+			if held.Since.IsZero() {
+				held.Since = j.Live.CreationTimestamp.Time
+			}
 			return held
 		}
 	}

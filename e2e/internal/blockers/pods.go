@@ -24,7 +24,7 @@ func blockedByPodCreation(j snapshot.JobSet) Blocker {
 		for _, event := range slices.Backward(j.Snapshot.Events) {
 			if event.UID == job.UID && event.Reason == "FailedCreate" {
 				learner := strings.Contains(event.Message, "is invalid") || strings.Contains(event.Message, "PodSecurity") && hasPrivileges(j)
-				return Blocker{Code: BlockedCreation, Learner: learner,
+				return Blocker{Code: BlockedCreation, Since: job.CreationTimestamp.Time, Learner: learner,
 					Message: fmt.Sprintf("the pods of Job %s cannot be created: %s", job.Name, strings.TrimSuffix(event.Message, "."))}
 			}
 		}
@@ -60,11 +60,11 @@ func blockedByScheduler(j snapshot.JobSet) Blocker {
 			case condition.Reason == corev1.PodReasonSchedulingGated:
 				for _, gate := range pod.Spec.SchedulingGates {
 					if !strings.HasPrefix(gate.Name, "kueue.x-k8s.io/") {
-						return Blocker{Code: BlockedScheduler, Message: fmt.Sprintf("pod %s is not scheduled before somebody takes its gate %s away", pod.Name, gate.Name)}
+						return Blocker{Code: BlockedScheduler, Since: pod.CreationTimestamp.Time, Message: fmt.Sprintf("pod %s is not scheduled before somebody takes its gate %s away", pod.Name, gate.Name)}
 					}
 				}
 			default:
-				return Blocker{Code: BlockedScheduler, Learner: unplacedByLearner(j, condition.Message),
+				return Blocker{Code: BlockedScheduler, Since: pod.CreationTimestamp.Time, Learner: unplacedByLearner(j, condition.Message),
 					Message: fmt.Sprintf("pod %s has no node to run on: %s", pod.Name, strings.TrimSuffix(condition.Message, "."))}
 			}
 		}
@@ -101,7 +101,7 @@ func blockedByPodStart(j snapshot.JobSet) Blocker {
 	for _, pod := range onTheWay(j) {
 		for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 			if says := notStarted(container); says != "" {
-				return Blocker{Code: BlockedStart, For: kubeletTriedAgain, Learner: startIsLearners(&pod, container, says),
+				return Blocker{Code: BlockedStart, For: kubeletTriedAgain, Since: pod.CreationTimestamp.Time, Learner: startIsLearners(&pod, container, says),
 					Message: fmt.Sprintf("pod %s cannot start: %s", pod.Name, says)}
 			}
 		}
@@ -188,7 +188,7 @@ func blockedByDisruption(j snapshot.JobSet) Blocker {
 		}
 		if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" {
 			own := slices.Contains(ownFault, pod.Status.Reason) || strings.Contains(pod.Status.Message, "ephemeral local storage usage exceeds")
-			return Blocker{Code: BlockedDisruption, Learner: own,
+			return Blocker{Code: BlockedDisruption, Since: pod.CreationTimestamp.Time, Learner: own,
 				Message: fmt.Sprintf("pod %s was taken away: %s", pod.Name, text.ReasonAndMessage(pod.Status.Reason, pod.Status.Message))}
 		}
 		for _, condition := range pod.Status.Conditions {
@@ -210,7 +210,7 @@ func blockedByNode(j snapshot.JobSet) Blocker {
 	for _, pod := range onTheWay(j) {
 		for _, node := range j.Snapshot.Nodes {
 			if node.NotReady != "" && (node.Name == pod.Spec.NodeName || len(j.Snapshot.Nodes) == 1) {
-				return Blocker{Code: BlockedNode, Message: fmt.Sprintf("node %s, on which pod %s is to run, is not Ready: %s", node.Name, pod.Name, node.NotReady)}
+				return Blocker{Code: BlockedNode, Since: pod.CreationTimestamp.Time, Message: fmt.Sprintf("node %s, on which pod %s is to run, is not Ready: %s", node.Name, pod.Name, node.NotReady)}
 			}
 		}
 	}

@@ -32,13 +32,15 @@ var noProgress = []string{"SandboxChanged", "Killing"}
 // or whatever else the kubelet has to say.
 func blockedByPodWarning(j snapshot.JobSet) Blocker {
 	for _, pod := range onTheWay(j) {
-		if held := warnedOf(j, pod.UID, "pod "+pod.Name); held.Code != "" {
-			held.Learner = warningIsLearners(j, held.Message)
-			if pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName != "" {
-				held.Code = BlockedStart
-				if held.For < kubeletTriedAgain {
-					held.For = kubeletTriedAgain
-				}
+		starts := pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName != ""
+		says := "does not get on"
+		if starts {
+			says = "cannot start"
+		}
+		if held := warnedOf(j, pod.UID, "pod "+pod.Name+" "+says); held.Code != "" {
+			held.Learner, held.Since = warningIsLearners(j, held.Message), pod.CreationTimestamp.Time
+			if starts {
+				held.Code, held.For = BlockedStart, max(held.For, kubeletTriedAgain)
 			}
 			return held
 		}
@@ -53,17 +55,17 @@ func blockedByOtherWarning(j snapshot.JobSet) Blocker {
 	}
 	for _, job := range j.Jobs() {
 		if !jobEnded(&job) {
-			if held := warnedOf(j, job.UID, "Job "+job.Name); held.Code != "" {
+			if held := warnedOf(j, job.UID, "Job "+job.Name+" does not get on"); held.Code != "" {
 				return held
 			}
 		}
 	}
 	for _, workload := range j.Workloads() {
-		if held := warnedOf(j, workload.UID, "Workload "+workload.Name); held.Code != "" {
+		if held := warnedOf(j, workload.UID, "Workload "+workload.Name+" does not get on"); held.Code != "" {
 			return held
 		}
 	}
-	held := warnedOf(j, j.Live.UID, "JobSet "+j.Name)
+	held := warnedOf(j, j.Live.UID, "JobSet "+j.Name+" does not get on")
 	if held.For == reportedOnce && !lacksJobs(j) {
 		return Blocker{}
 	}
@@ -72,7 +74,7 @@ func blockedByOtherWarning(j snapshot.JobSet) Blocker {
 
 // warnedOf is the last warning of an object, unless something was reported since that shows
 // that it got on: of a JobSet, of anything that is its.
-func warnedOf(j snapshot.JobSet, uid types.UID, name string) Blocker {
+func warnedOf(j snapshot.JobSet, uid types.UID, says string) Blocker {
 	now := j.Snapshot.Taken.Sub(j.Snapshot.Seen.Since).Seconds()
 	gotOn := func(event snapshot.Event) bool {
 		seen, known := j.Snapshot.Seen.Of(event.UID)
@@ -92,7 +94,7 @@ func warnedOf(j snapshot.JobSet, uid types.UID, name string) Blocker {
 				return Blocker{}
 			}
 			held := Blocker{Code: BlockedByWarning, For: reportedOnce,
-				Message: fmt.Sprintf("%s does not get on: %s", name, text.ReasonAndMessage(event.Reason, strings.TrimSuffix(event.Message, ".")))}
+				Message: fmt.Sprintf("%s: %s", says, text.ReasonAndMessage(event.Reason, strings.TrimSuffix(event.Message, ".")))}
 			if times(j, event) > 1 {
 				held.For = permanentAfter
 			}
