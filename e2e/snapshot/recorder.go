@@ -26,6 +26,7 @@ type Recorder struct {
 	seen   map[types.UID]*objectRecord
 	events map[types.UID]Event
 	gaps   []string
+	others []string // JobSets that are not noted
 
 	Watching bool
 }
@@ -38,13 +39,15 @@ type objectRecord struct {
 	last map[string]stateField
 }
 
-// NewRecorder returns a recorder whose time starts now.
-func NewRecorder() *Recorder {
+// NewRecorder returns a recorder whose time starts now, and which notes nothing of
+// some other JobSets.
+func NewRecorder(others ...string) *Recorder {
 	return &Recorder{
 		since:  time.Now(),
 		now:    time.Now,
 		seen:   map[types.UID]*objectRecord{},
 		events: map[types.UID]Event{},
+		others: others,
 	}
 }
 
@@ -73,7 +76,7 @@ func (r *Recorder) Observe(object client.Object) {
 		return
 	}
 	kind := kindOf(object)
-	if kind == "" {
+	if kind == "" || slices.Contains(r.others, jobSetOf(kind, object)) {
 		return
 	}
 	known, ok := r.seen[object.GetUID()]

@@ -38,7 +38,7 @@ func (w *Cluster) Watch(ctx context.Context) error {
 func (w *Cluster) ResetHistory() error { return w.watchAgain() }
 
 func (w *Cluster) watch(ctx context.Context) error {
-	recorder := snapshot.NewRecorder()
+	recorder := snapshot.NewRecorder(w.others...)
 	recorder.Watching = true
 	informers, err := cache.New(w.Config, cache.Options{
 		Scheme:            w.API.Scheme(),
