@@ -8,7 +8,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -41,28 +43,10 @@ func each(ctx context.Context, lab *cluster.Cluster, f func(client.Object)) erro
 			if err := lab.API.List(ctx, list, client.InNamespace(namespace)); err != nil {
 				return fmt.Errorf("listing %T in namespace %s: %w", list, namespace, err)
 			}
-			switch l := list.(type) {
-			case *jobsetv1.JobSetList:
-				for i := range l.Items {
-					f(&l.Items[i])
-				}
-			case *batchv1.JobList:
-				for i := range l.Items {
-					f(&l.Items[i])
-				}
-			case *corev1.PodList:
-				for i := range l.Items {
-					f(&l.Items[i])
-				}
-			case *corev1.ConfigMapList:
-				for i := range l.Items {
-					f(&l.Items[i])
-				}
-			case *corev1.ServiceList:
-				for i := range l.Items {
-					f(&l.Items[i])
-				}
-			}
+			_ = meta.EachListItem(list, func(item runtime.Object) error {
+				f(item.(client.Object))
+				return nil
+			})
 		}
 	}
 	return nil

@@ -43,72 +43,70 @@ type judge struct {
 	reader *cluster.Cluster
 }
 
-func (j judge) look(ctx context.Context, a Answer) (judgement, error) {
-	seen, err := j.world.Look(ctx)
-	if err != nil {
-		return judgement{}, err
-	}
-	return j.of(ctx, a, seen)
-}
-
-// of judges a snapshot that may be older than the answer's files, which are read now.
+// of judges a snapshot that may be older than the answer's files, which are read now, and
+// checks the lab as it is.
 func (j judge) of(ctx context.Context, a Answer, seen *snapshot.Snapshot) (judgement, error) {
 	withFiles := *seen
 	var err error
 	if withFiles.Files, withFiles.FilesUnread, err = files.ReadFiles(ctx, j.reader.Settings.WorkDir, j.reader.Settings.Files); err != nil {
 		return judgement{}, err
 	}
-	first := a.Step.Judge(&withFiles).First()
-	result := judgement{byRun: passed, snapshot: &withFiles}
-	if first != nil {
-		result.byRun = string(first.Code)
-	}
 	grading, err := grade.Check(ctx, j.reader, []lab.Step{a.Step})
 	if err != nil {
 		return judgement{}, fmt.Errorf("checking: %w", err)
 	}
 	grade := grading.Steps[0]
-	result.byCheck, result.says = verdictOf(grade.Code, grade.Passed), grade.EN
-	return result, nil
+	return judgement{byRun: byRun(a, &withFiles), byCheck: verdictOf(grade.Code, grade.Passed), says: grade.EN, snapshot: &withFiles}, nil
 }
 
-// settled judges until the verdict is the wanted one and nothing of the step's JobSets
-// changes any more, or until it will not become that.
-func (j judge) settled(ctx context.Context, a Answer) (result judgement, err error) {
+func byRun(a Answer, seen *snapshot.Snapshot) string {
+	if first := a.Step.Judge(seen).First(); first != nil {
+		return verdictOf(first.Code, false)
+	}
+	return passed
+}
+
+// settled judges once nothing that this judge sees changes any more. A verdict that is not
+// the wanted one is given a while longer.
+func (j judge) settled(ctx context.Context, a Answer) (judgement, error) {
 	began, changed, before := time.Now(), time.Now(), ""
-	for ctx.Err() == nil {
-		if result, err = j.look(ctx, a); err != nil {
-			return result, err
+	for {
+		seen, err := j.world.Look(ctx)
+		if err != nil {
+			return judgement{}, err
 		}
-		if now := versions(result.snapshot, a.Step.JobSets); now != before {
+		if now := versions(seen); now != before {
 			changed, before = time.Now(), now
 		}
-		quiet := time.Since(changed)
-		if result.is(a.Verdict) && quiet >= quietFor || quiet >= stuckAfter || time.Since(began) > judgedWithin {
-			return result, nil
+		if quiet := time.Since(changed); quiet >= quietFor {
+			result, err := j.of(ctx, a, seen)
+			if err != nil || result.is(a.Verdict) || quiet >= stuckAfter || time.Since(began) > judgedWithin {
+				return result, err
+			}
+		} else if time.Since(began) > judgedWithin {
+			return j.of(ctx, a, seen)
 		}
 		select {
 		case <-ctx.Done():
+			return judgement{}, ctx.Err()
 		case <-time.After(lookEvery):
 		}
 	}
-	return result, ctx.Err()
 }
 
-// versions is another text whenever something of the JobSets has changed.
-func versions(s *snapshot.Snapshot, jobSets []string) string {
-	kept := only(s, jobSets)
+// versions is another text whenever something in the lab has changed.
+func versions(s *snapshot.Snapshot) string {
 	found := map[types.UID]string{}
-	for _, object := range kept.JobSets {
+	for _, object := range s.JobSets {
 		found[object.UID] = object.ResourceVersion
 	}
-	for _, object := range kept.Jobs {
+	for _, object := range s.Jobs {
 		found[object.UID] = object.ResourceVersion
 	}
-	for _, object := range kept.Pods {
+	for _, object := range s.Pods {
 		found[object.UID] = object.ResourceVersion
 	}
-	for _, object := range kept.Workloads {
+	for _, object := range s.Workloads {
 		found[object.UID] = object.ResourceVersion
 	}
 	return strings.Join(slices.Sorted(maps.Values(found)), " ")

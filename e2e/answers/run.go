@@ -168,10 +168,8 @@ func (r *Run) inLanes(ctx context.Context) error {
 }
 
 func (r *Run) inLane(ctx context.Context, lane []Answer) error {
-	world, err := cluster.Connect(r.Settings)
-	if err != nil {
-		return err
-	}
+	others := slices.DeleteFunc(slices.Clone(r.Settings.JobSets), func(name string) bool { return slices.Contains(lane[0].lane(), name) })
+	world := r.lab.Beside(others)
 	for _, answer := range lane {
 		// A watch of its own each: the history of an answer begins with it.
 		watching, stop := context.WithCancel(ctx)
@@ -212,7 +210,8 @@ func (r *Run) try(ctx context.Context, a Answer, world *cluster.Cluster, judged 
 	}
 	result.compare(found)
 	result.Seconds = time.Since(began).Seconds()
-	if r.RecordInto != "" && result.Wrong == "" {
+	// One that was judged wrongly is recorded too: the fix is then tried without a lab.
+	if r.RecordInto != "" {
 		if err := record(r.RecordInto, a.Name, recorded(a, found.snapshot)); err != nil {
 			return err
 		}
