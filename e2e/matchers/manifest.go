@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	yamlreader "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -45,19 +44,15 @@ func BeTheManifestOf(j snapshot.JobSet) Matcher[snapshot.File] {
 			return r
 		}
 		written.Spec.Suspend = nil
-		var path, inFile, inCluster string
-		if equality.Semantic.DeepDerivative(written.Spec, j.Live.Spec) &&
-			equality.Semantic.DeepDerivative(written.Labels, j.Live.Labels) {
-			path, inFile, inCluster = leftOut(written, j.Live, j.Snapshot.GPUResource)
-			if path == "" {
-				return nil
-			}
-		}
-		if path == "" {
-			path, inFile, inCluster = firstDifference("metadata.labels", generic(written.Labels), generic(j.Live.Labels))
-		}
+		path, inFile, inCluster := firstDifference("metadata.labels", generic(written.Labels), generic(j.Live.Labels))
 		if path == "" {
 			path, inFile, inCluster = firstDifference("spec", generic(written.Spec), generic(j.Live.Spec))
+		}
+		if path == "" {
+			path, inFile, inCluster = leftOut(written, j.Live, j.Snapshot.GPUResource)
+		}
+		if path == "" {
+			return nil
 		}
 		return NewMismatch(ManifestDiffers, snapshot.TextOf("%s 파일의 내용이 클러스터에 있는 JobSet %s 의 내용과 다릅니다(%s).",
 			"What %s says is not what JobSet %s in the cluster says (%s).", f.Name, j.Name, path)).
@@ -143,7 +138,8 @@ func firstDifference(path string, wanted, found any) (where, inFile, inCluster s
 		}
 		return "", "", ""
 	}
-	if wanted == nil || reflect.ValueOf(wanted).IsZero() || reflect.DeepEqual(wanted, found) {
+	// What a file leaves out is null or empty here; a 0 or a false is what it says.
+	if wanted == nil || wanted == "" || reflect.DeepEqual(wanted, found) {
 		return "", "", ""
 	}
 	return path, fmt.Sprint(wanted), text.OrNone(strings.TrimSuffix(fmt.Sprint(found), "<nil>"))

@@ -40,7 +40,7 @@ func program(args []string) int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), summaryCommand(), faultsCommand(), cleanupCommand(), receiveCommand())
+	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), summaryCommand(), faultsCommand(), answersCommand(), cleanupCommand(), receiveCommand())
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
 	var printed status
