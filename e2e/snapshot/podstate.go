@@ -20,6 +20,9 @@ const RestartAttemptLabel = "jobset.sigs.k8s.io/restart-attempt"
 // Waiting reasons of a container that is only on its way.
 var onItsWay = map[string]bool{"": true, "ContainerCreating": true, "PodInitializing": true}
 
+// IsOnItsWay reports whether a container that waits for this reason is only on its way.
+func IsOnItsWay(reason string) bool { return onItsWay[reason] }
+
 // RankOf names a pod by its place in the JobSet, as its hostname does without
 // the JobSet's name: worker-0-1 is completion index 1 of the first worker Job.
 func RankOf(pod *corev1.Pod) string {

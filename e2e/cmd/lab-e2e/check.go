@@ -26,9 +26,12 @@ Exit status: 0 every step asked for is passed, 1 one is not, 2 could not look.
 
 With --json, one object: schema (1), passed, suite (the commit), error and its code
 (only where it could not look) and steps, a list of: step (the number), name, title,
-passed, ko, en (a sentence each), code (why it is not passed, for a program) and,
-where there are any, notes (a list of ko and en: what could not be seen by reading
-alone and was left out). cluster and workDirectory say what was looked at.
+passed, ko, en (a sentence each), code (why it is not passed, for a program), whose
+(learner or lab: whose trouble that is; of the lab's, cause is its kind and the first
+note says it) and, where there are any, notes (a list of ko and en: also what could not
+be seen by reading alone and was left out). notes beside steps are of the whole lab: that
+its node restarted, and which steps that undid. cluster and workDirectory say what was
+looked at.
 
 The rights that it needs, and no others, are in fixtures/check/reader.yaml.`
 

@@ -19,7 +19,7 @@ const (
 
 	NodeNotFound      snapshot.Code = "NodeNotFound"
 	NodeCountMismatch snapshot.Code = "NodeCountMismatch"
-	NodeNotReady      snapshot.Code = "NodeNotReady"
+	NodeNotReady      snapshot.Code = blockers.BlockedNode
 	NodeCordoned      snapshot.Code = "NodeCordoned"
 	NodeTainted       snapshot.Code = "NodeTainted"
 	HostnameMismatch  snapshot.Code = "HostnameMismatch"

@@ -22,7 +22,7 @@ import (
 
 // shared are the codes that another package declares for the same meaning.
 var shared = map[string]snapshot.Code{
-	"BlockedDNS": blockers.BlockedDNS, "BlockedJobSetController": blockers.BlockedJobSetController,
+	"BlockedDNS": blockers.BlockedDNS, "BlockedNode": blockers.BlockedNode, "BlockedJobSetController": blockers.BlockedJobSetController,
 	"BlockedKueueController": blockers.BlockedKueueController, "ClusterQueueNotFound": matchers.ClusterQueueNotFound,
 }
 

@@ -73,5 +73,10 @@ func failureOf(report types.SpecReport) *Failure {
 	return nil
 }
 
-// sentence says on one line how the spec failed.
-func (f Failure) sentence() string { return f.Stage + ": " + text.FirstLine(f.EN) }
+// sentence says on one line how the spec failed: the cause, where one was seen.
+func (f Failure) sentence() string {
+	if f.Blocker != nil {
+		return f.Stage + ": " + text.FirstLine(f.Blocker.Message)
+	}
+	return f.Stage + ": " + text.FirstLine(f.EN)
+}
