@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +36,7 @@ type objectRecord struct {
 	history ObjectHistory
 	order   int
 	version string // the resource version seen last
+	created time.Time
 	// last holds, for each aspect of the object, the state noted last.
 	last map[string]stateField
 }
@@ -84,7 +86,7 @@ func (r *Recorder) Observe(object client.Object) {
 		return
 	}
 	if !ok {
-		known = &objectRecord{history: newObjectHistory(kind, object), order: len(r.seen), last: map[string]stateField{}}
+		known = &objectRecord{history: newObjectHistory(kind, object), created: object.GetCreationTimestamp().Time, order: len(r.seen), last: map[string]stateField{}}
 		r.seen[object.GetUID()] = known
 		known.note(r.at(), stateSeen, "")
 	}
@@ -142,7 +144,7 @@ func (r *Recorder) Events() []Event {
 	defer r.mu.Unlock()
 	var events []Event
 	for _, event := range r.events {
-		if _, known := r.seen[event.UID]; known {
+		if _, known := r.seen[event.UID]; known || r.tells(event) {
 			events = append(events, event)
 		}
 	}
@@ -150,6 +152,24 @@ func (r *Recorder) Events() []Event {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message))
 	})
 	return events
+}
+
+// tells reports whether an event on an object that was never seen still says something:
+// of a JobSet, or of a pod of one that is there, which came and went before anybody looked.
+// What happened before the present JobSet was made was to another of its name.
+func (r *Recorder) tells(event Event) bool {
+	kind, name, _ := strings.Cut(event.Object, "/")
+	switch kind {
+	case "JobSet":
+		return true
+	case "Pod":
+		for _, known := range r.seen {
+			if known.history.Kind == "JobSet" && strings.HasPrefix(name, known.history.Name+"-") {
+				return event.At >= text.Seconds(known.created.Sub(r.since))
+			}
+		}
+	}
+	return false
 }
 
 // NeedsEvents says that the watch does not bring every event: there is none, or
