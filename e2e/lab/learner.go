@@ -15,6 +15,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/interrupts"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
+	"gsb.test/jobset-e2e/e2e/internal/page"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/matchers"
@@ -30,6 +31,8 @@ type Learner struct {
 	// and what it is about.
 	failureReport func(failure report.Failure, snapshot *snapshot.Snapshot) report.FailureReport
 	folder        string // the fixtures that its manifests are in
+	// judge is the check of what it does, for the page of the run.
+	judge condition
 	// evidence is the folder where the rest of a failure's report lies.
 	evidence string
 }
@@ -224,8 +227,14 @@ func (me *Learner) fail(stage string, end outcome) {
 	ginkgo.GinkgoHelper()
 	failure := newFailure(stage, end)
 	interrupts.AbortIfInterrupted(me.cluster, strings.TrimSuffix("while waiting: "+text.FirstLine(failure.EN), ".")+".")
-	failure.Report()
 	failureReport := me.failureReport(failure, end.last)
+	failureReport.Report()
+	me.show(failureReport)
 	failureReport.Evidence = me.evidence
 	ginkgo.Fail(failureReport.String())
+}
+
+// show leaves for the page of the run what this was judged by.
+func (me *Learner) show(about report.FailureReport) {
+	page.SeenOf(about.Snapshot, about.JobSets, about.Files, me.judge).Report()
 }

@@ -119,7 +119,7 @@ func (p *progress) container(s Step, specs func(me func() *Learner)) {
 }
 
 func (p *progress) learner(s Step) *Learner {
-	return &Learner{cluster: p.connected(), failureReport: s.FailureReport, folder: "steps",
+	return &Learner{cluster: p.connected(), failureReport: s.FailureReport, folder: "steps", judge: mismatchesOf(s.Judge),
 		evidence: filepath.Join(p.connected().Settings.EvidenceDir(), s.folder())}
 }
 
@@ -144,6 +144,7 @@ func (me *Learner) passes(ctx context.Context, jobSets []string, judge condition
 	if err != nil {
 		ginkgo.Fail(err.Error())
 	}
+	me.show(me.failureReport(report.Failure{}, end.last))
 	// What a recording leaves out must be what no judgement asks for.
 	if refusals := judge(recording); len(refusals) > 0 {
 		me.fail("is passed, and its recording is not, so trim.go takes too much", outcome{last: recording, mismatches: refusals})
@@ -159,7 +160,7 @@ func mismatchesOf(judge func(*snapshot.Snapshot) *matchers.Check) condition {
 func (m Mistake) define(connected func() *cluster.Cluster) {
 	folder := m.folder()
 	it("mistake "+m.Name+": "+m.Symptom, connected, func(ctx context.Context) {
-		me := &Learner{cluster: connected(), failureReport: m.failureReport, folder: "mistakes",
+		me := &Learner{cluster: connected(), failureReport: m.failureReport, folder: "mistakes", judge: mismatchesOf(m.Judge),
 			evidence: filepath.Join(connected().Settings.EvidenceDir(), folder)}
 		ginkgo.DeferCleanup(func(ctx ginkgo.SpecContext) {
 			if ginkgo.CurrentSpecReport().Failed() && !connected().Interrupted() {

@@ -62,6 +62,28 @@ func (r *Recorder) ObserveAll(s *Snapshot) {
 	for i := range s.Workloads {
 		r.Observe(&s.Workloads[i])
 	}
+	r.noteGPUs(s)
+}
+
+// noteGPUs notes what only a look at the lab knows: what a GPU is called there, and
+// which devices are whose.
+func (r *Recorder) noteGPUs(s *Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range s.Pods {
+		if known, ok := r.seen[s.Pods[i].UID]; ok {
+			known.history.GPUs = GpusOf(s.Pods[i].Spec, s.GPUResource)
+			known.history.Devices = text.Or(s.Devices[s.Pods[i].Name], known.history.Devices)
+		}
+	}
+	for i := range s.Workloads {
+		if known, ok := r.seen[s.Workloads[i].UID]; ok {
+			known.history.GPUs = 0
+			for _, podSet := range s.Workloads[i].Spec.PodSets {
+				known.history.GPUs += int64(podSet.Count) * GpusOf(podSet.Template.Spec, s.GPUResource)
+			}
+		}
+	}
 }
 
 // Observe notes the states of an object that are new since it was seen last.
