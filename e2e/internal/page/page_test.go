@@ -206,3 +206,27 @@ func TestTheTraceIsReadBackAsItWas(t *testing.T) {
 		t.Errorf("%d lanes and %d spans", len(after.Lanes), len(after.Spans))
 	}
 }
+
+func TestTwoRunsAreCompared(t *testing.T) {
+	before, after := passedRun(t, "partial"), passedRun(t, "failed")
+	after.verdict.Found.Kueue = "v0.20.0"
+	after.verdict.Steps[4].Seconds += 20
+	after.fails(6, imageMissing(), "Step 6 failed")
+	before.write()
+	after.write()
+	html, err := Compare(before.settings.Reports, after.settings.Reports)
+	before.must(err)
+	if *keepPages != "" {
+		before.must(os.WriteFile(filepath.Join(after.settings.Reports, "compare.html"), html, 0o644))
+	}
+	for _, words := range []string{"v0.20.0", "New failures", "fails now", "PodsNotRunning", "&#43;20.0 s", `aria-label="Run A"`, `aria-label="Run B"`} {
+		if !strings.Contains(string(html), words) {
+			t.Errorf("it does not say %q", words)
+		}
+	}
+	same, err := Compare(before.settings.Reports, before.settings.Reports)
+	before.must(err)
+	if strings.Contains(string(same), "fails now") || !strings.Contains(string(same), "Nothing new fails") {
+		t.Error("a run differs from itself")
+	}
+}
