@@ -39,8 +39,8 @@ func (w *Cluster) Watch(ctx context.Context) error {
 func (w *Cluster) ResetHistory() error { return w.watchAgain() }
 
 func (w *Cluster) watch(ctx context.Context) error {
-	recorder := snapshot.NewRecorder()
-	recorder.Watching = true
+	recorder := snapshot.NewRecorder(w.others...)
+	recorder.Watching, recorder.GPUResource = true, w.Pins.GPUResource
 	informers, err := cache.New(w.Config, cache.Options{
 		Scheme:            w.API.Scheme(),
 		Mapper:            w.API.RESTMapper(),

@@ -68,7 +68,9 @@ func (t *Timeline) addSpecs(specs types.SpecReports) {
 			t.Spans[at].State = spec.State.String()
 		}
 		for _, event := range spec.SpecEvents {
-			if event.SpecEventType == types.SpecEventByStart {
+			// Mistakes are made beside each other; what was done in one is reported by its
+			// spec later, when it is not done any more.
+			if event.SpecEventType == types.SpecEventByStart && strings.HasPrefix(label, report.StepLabel) {
 				t.Marks = append(t.Marks, Mark{At: since(event.TimelineLocation.Time), What: event.Message, Label: label})
 			}
 		}

@@ -101,7 +101,7 @@ func (r *Result) summarize(reports types.SpecReports) {
 		r.State, r.Why = notRun, endedBefore
 	}
 	for _, report := range reports {
-		r.Seconds += report.RunTime.Seconds()
+		r.Seconds += runTime(report).Seconds()
 		switch {
 		case report.State.Is(types.SpecStateAborted | types.SpecStateInterrupted):
 			r.State, r.Why = notRun, "interrupted"
