@@ -90,6 +90,7 @@ for (const { kind, path } of kinds) {
   await page.close();
   // The README's picture: the verdict and the timeline.
   const small = await open(`${out}/pages/partial/report.html`, { width: 1280 });
+  await small.click('label[for="lang-en"]');
   const chart = await (await small.$(".chart")).boundingBox();
   await small.screenshot({ path: `${out}/readme.png`, clip: { x: 0, y: 0, width: 1280, height: Math.ceil(chart.y + chart.height + 16) } });
   await small.close();

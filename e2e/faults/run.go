@@ -85,7 +85,7 @@ func (r *Run) Do(ctx context.Context) (failed int, err error) {
 		failed += missing
 	}
 	if err := r.writePage(results, failed, began); err != nil {
-		fmt.Fprintln(r.Out, err)
+		fmt.Fprintf(r.Out, "%v\n", err)
 	}
 	return failed, save(filepath.Join(r.Settings.Reports, "faults.json"), results)
 }

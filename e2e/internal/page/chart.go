@@ -125,6 +125,9 @@ func (c *Chart) axis(s scale) {
 		}
 	}
 	for at := math.Ceil(s.from/step) * step; at <= s.to; at += step {
+		if s.x(at) < 14 { // its words would be cut off
+			continue
+		}
 		c.Ticks = append(c.Ticks, Shape{X: s.x(at), Sign: strconv.FormatFloat(at, 'f', -1, 64) + " s"})
 	}
 }

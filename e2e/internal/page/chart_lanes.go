@@ -107,7 +107,7 @@ func (c *Chart) silence(lane Lane, s scale) {
 	x, w := s.x(from), s.x(to)-s.x(from)
 	shape := Shape{Class: "silence", X: x, Y: 3, W: round(max(2, w)), H: laneHeight - 6,
 		Tip: c.tip(row, x, w, "JobSet "+lane.JobSet+" never had a pod", period(from, to))}
-	for _, words := range [][2]string{{"no pod, ever", "파드 없음"}, {"0", "0"}} {
+	for _, words := range [][2]string{{"no pod, ever", "파드 없음"}, {"no pod", "없음"}, {"0", "0"}} {
 		if float64(len(words[0]))*signWidth+6 < w {
 			shape.Sign, shape.SignKO = words[0], words[1]
 			break
