@@ -214,7 +214,7 @@ func TestTheTraceIsReadBackAsItWas(t *testing.T) {
 }
 
 func TestTwoRunsAreCompared(t *testing.T) {
-	before, after := passedRun(t, "partial"), passedRun(t, "failed")
+	before, after := passedRun(t, "compared-before"), passedRun(t, "compared-after")
 	after.verdict.Found.Kueue = "v0.20.0"
 	after.verdict.Steps[4].Seconds += 20
 	after.fails(imageMissing(), "Step 6 failed")
