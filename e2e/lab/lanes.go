@@ -156,7 +156,7 @@ func (l *lanes) run(ctx context.Context, lane []Mistake) {
 // it should, and takes the JobSet away.
 func (a *attempt) make(ctx context.Context, target *cluster.Cluster, m Mistake) {
 	began := time.Now()
-	me := &Learner{cluster: target, failureReport: m.failureReport, folder: "mistakes", attempt: a,
+	me := &Learner{cluster: target, failureReport: m.failureReport, folder: "mistakes", judge: mismatchesOf(m.Judge), attempt: a,
 		evidence: filepath.Join(target.Settings.EvidenceDir(), m.folder())}
 	message := a.record(func() { m.make(ctx, me) })
 	if message != "" && !target.Interrupted() {

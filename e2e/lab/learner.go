@@ -15,6 +15,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/interrupts"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
+	"gsb.test/jobset-e2e/e2e/internal/page"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/matchers"
@@ -30,6 +31,8 @@ type Learner struct {
 	// and what it is about.
 	failureReport func(failure report.Failure, snapshot *snapshot.Snapshot) report.FailureReport
 	folder        string // the fixtures that its manifests are in
+	// judge is the check of what it does, for the page of the run.
+	judge condition
 	// evidence is the folder where the rest of a failure's report lies.
 	evidence string
 	// attempt notes what is done outside of a spec; nil in one.
@@ -248,12 +251,14 @@ func (me *Learner) fail(stage string, end outcome) {
 	ginkgo.GinkgoHelper()
 	failure := newFailure(stage, end)
 	failureReport := me.failureReport(failure, end.last)
+	seen := me.seen(failureReport)
 	failureReport.Evidence = me.evidence
 	message := failureReport.String()
 	failed := func() {
 		ginkgo.GinkgoHelper()
 		interrupts.AbortIfInterrupted(me.cluster, strings.TrimSuffix("while waiting: "+text.FirstLine(failure.EN), ".")+".")
-		failure.Report()
+		failureReport.Report()
+		seen.Report()
 		ginkgo.Fail(message)
 	}
 	if me.attempt == nil {
@@ -261,4 +266,9 @@ func (me *Learner) fail(stage string, end outcome) {
 	}
 	me.attempt.failed = failed
 	panic(stopped{message})
+}
+
+// seen is what this was judged by, for the page of the run.
+func (me *Learner) seen(about report.FailureReport) page.Seen {
+	return page.SeenOf(about.Snapshot, about.JobSets, about.Files, me.judge)
 }

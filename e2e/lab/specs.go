@@ -121,7 +121,7 @@ func (p *progress) container(s Step, specs func(me func() *Learner)) {
 }
 
 func (p *progress) learner(s Step) *Learner {
-	return &Learner{cluster: p.connected(), failureReport: s.FailureReport, folder: "steps",
+	return &Learner{cluster: p.connected(), failureReport: s.FailureReport, folder: "steps", judge: mismatchesOf(s.Judge),
 		evidence: filepath.Join(p.connected().Settings.EvidenceDir(), s.folder())}
 }
 
@@ -145,6 +145,9 @@ func (me *Learner) passes(ctx context.Context, jobSets []string, judge condition
 	}
 	if err != nil {
 		me.stop(err.Error())
+	}
+	if me.attempt == nil {
+		me.seen(me.failureReport(report.Failure{}, end.last)).Report()
 	}
 	// What a recording leaves out must be what no judgement asks for.
 	if refusals := judge(recording); len(refusals) > 0 {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/internal/text"
 )
@@ -30,6 +31,8 @@ type Recorder struct {
 	others []string // JobSets that are not noted
 
 	Watching bool
+	// GPUResource is what a GPU is called, for the objects that the watch brings.
+	GPUResource string
 }
 
 type objectRecord struct {
@@ -55,6 +58,7 @@ func NewRecorder(others ...string) *Recorder {
 
 // ObserveAll notes the states of all objects of a snapshot.
 func (r *Recorder) ObserveAll(s *Snapshot) {
+	r.name(s.GPUResource)
 	for i := range s.JobSets {
 		r.Observe(&s.JobSets[i])
 	}
@@ -67,6 +71,37 @@ func (r *Recorder) ObserveAll(s *Snapshot) {
 	for i := range s.Workloads {
 		r.Observe(&s.Workloads[i])
 	}
+	r.noteDevices(s)
+}
+
+func (r *Recorder) name(gpuResource string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.GPUResource = gpuResource
+}
+
+// noteDevices notes what only a look at the lab knows: which devices are whose.
+func (r *Recorder) noteDevices(s *Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range s.Pods {
+		if known, ok := r.seen[s.Pods[i].UID]; ok {
+			known.history.Devices = text.Or(s.Devices[s.Pods[i].Name], known.history.Devices)
+		}
+	}
+}
+
+// gpusOf is how many GPUs a pod asks for, or a Workload does for all its pods.
+func gpusOf(object client.Object, resource string) (gpus int64) {
+	switch o := object.(type) {
+	case *corev1.Pod:
+		return GpusOf(o.Spec, resource)
+	case *kueuev1.Workload:
+		for _, podSet := range o.Spec.PodSets {
+			gpus += int64(podSet.Count) * GpusOf(podSet.Template.Spec, resource)
+		}
+	}
+	return gpus
 }
 
 // Observe notes the states of an object that are new since it was seen last.
@@ -91,6 +126,9 @@ func (r *Recorder) Observe(object client.Object) {
 		known.note(r.at(), stateSeen, "")
 	}
 	known.version = object.GetResourceVersion()
+	if gpus := gpusOf(object, r.GPUResource); gpus > 0 {
+		known.history.GPUs = gpus
+	}
 	if pod, isPod := object.(*corev1.Pod); isPod && pod.Status.PodIP != "" {
 		known.history.Address = pod.Status.PodIP
 	}

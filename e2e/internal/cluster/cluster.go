@@ -35,6 +35,7 @@ type Cluster struct {
 	discovery *boundedDiscovery
 	Clientset kubernetes.Interface
 	recorder  *snapshot.Recorder
+	earlier   []*snapshot.Recorder // of the histories before this one
 	devices   devices
 	readOnly  bool // see ConnectToRead
 

@@ -36,6 +36,9 @@ const (
 	done   = "done"
 	// partial is a verdict only.
 	partial = "partial"
+
+	// The same for who makes a page of what is no run.
+	Passed, NotRun = passed, notRun
 )
 
 // Why a step was not run where nothing failed it.
