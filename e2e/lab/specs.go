@@ -10,8 +10,8 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/evidence"
 	"gsb.test/jobset-e2e/e2e/internal/interrupts"
-	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/matchers"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
@@ -25,9 +25,11 @@ func (p Plan) Define(connected func() *cluster.Cluster) {
 	// else, and a lab author wants to see all that is broken at once.
 	ginkgo.Describe("The lab", ginkgo.Serial, ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
 		if p.Whole {
+			made := &lanes{mistakes: p.Mistakes, connected: connected}
 			for _, mistake := range p.Mistakes {
-				mistake.define(connected)
+				mistake.define(made)
 			}
+			ginkgo.AfterAll(made.wait)
 		}
 		so := &progress{course: p.Course, connected: connected, done: map[int]bool{}, failed: map[int]bool{}}
 		for _, step := range p.Steps {
@@ -119,7 +121,7 @@ func (p *progress) container(s Step, specs func(me func() *Learner)) {
 }
 
 func (p *progress) learner(s Step) *Learner {
-	return &Learner{cluster: p.connected(), failureReport: s.FailureReport, folder: "steps",
+	return &Learner{cluster: p.connected(), failureReport: s.FailureReport, folder: "steps", judge: mismatchesOf(s.Judge),
 		evidence: filepath.Join(p.connected().Settings.EvidenceDir(), s.folder())}
 }
 
@@ -142,7 +144,10 @@ func (me *Learner) passes(ctx context.Context, jobSets []string, judge condition
 		err = report.SaveSnapshot(me.cluster.Settings, filepath.Base(me.evidence), recording)
 	}
 	if err != nil {
-		ginkgo.Fail(err.Error())
+		me.stop(err.Error())
+	}
+	if me.attempt == nil {
+		me.seen(me.failureReport(report.Failure{}, end.last)).Report()
 	}
 	// What a recording leaves out must be what no judgement asks for.
 	if refusals := judge(recording); len(refusals) > 0 {
@@ -156,39 +161,39 @@ func mismatchesOf(judge func(*snapshot.Snapshot) *matchers.Check) condition {
 }
 
 // define makes the one spec of a mistake.
-func (m Mistake) define(connected func() *cluster.Cluster) {
-	folder := m.folder()
-	it("mistake "+m.Name+": "+m.Symptom, connected, func(ctx context.Context) {
-		me := &Learner{cluster: connected(), failureReport: m.failureReport, folder: "mistakes",
-			evidence: filepath.Join(connected().Settings.EvidenceDir(), folder)}
-		ginkgo.DeferCleanup(func(ctx ginkgo.SpecContext) {
-			if ginkgo.CurrentSpecReport().Failed() && !connected().Interrupted() {
-				heeding, heeded := connected().WithInterrupt(ctx)
-				defer heeded()
-				evidence.Gather(heeding, connected(), folder, ginkgo.CurrentSpecReport().Failure.Message)
-			}
-			ending, ended := interrupts.CleanupContext(connected(), ctx)
-			defer ended()
-			err := ownership.RemoveApplied(ending, connected(), m.JobSet)
-			if err == nil && !connected().Interrupted() {
-				// The next mistake, or the step itself, makes a JobSet of the same name.
-				err = connected().ResetHistory()
-			}
-			if err != nil {
-				ginkgo.Fail(err.Error())
-			}
-		})
-		if m.Refused == "" {
-			me.Apply(ctx, m.Name+".yaml")
-		} else {
-			me.ApplyRefused(ctx, "mistakes/"+m.Name+".yaml", m.Refused)
+func (m Mistake) define(made *lanes) {
+	it("mistake "+m.Name+": "+m.Symptom, made.connected, func(context.Context) {
+		end := made.of(m)
+		for _, action := range end.actions {
+			ginkgo.By(action)
 		}
-		if m.Trigger != nil {
-			m.Trigger(ctx, me)
+		report.Took(end.took)
+		interrupts.AbortIfInterrupted(made.connected(), "while the mistakes were made.")
+		if end.cleanup == nil && made.allEnded() {
+			// The steps make JobSets of the same names.
+			end.cleanup = made.connected().ResetHistory()
 		}
-		// What is a dead end for a step is where a mistake leads to.
-		me.passes(ctx, nil, mismatchesOf(m.Judge), m.Lasting)
-	}, ginkgo.Label(report.MistakeLabel+m.Name))
+		if end.failed != nil {
+			end.failed()
+		}
+		if end.cleanup != nil {
+			ginkgo.Fail(text.Visible(end.cleanup.Error()))
+		}
+	}, ginkgo.Label(m.label()))
+}
+
+// make makes the mistake, and waits for what the cluster then does.
+func (m Mistake) make(ctx context.Context, me *Learner) {
+	if m.Refused == "" {
+		me.Apply(ctx, m.Name+".yaml")
+	} else {
+		me.ApplyRefused(ctx, "mistakes/"+m.Name+".yaml", m.Refused)
+	}
+	if m.Trigger != nil {
+		m.Trigger(ctx, me)
+	}
+	// What is a dead end for a step is where a mistake leads to.
+	me.passes(ctx, nil, mismatchesOf(m.Judge), m.Lasting)
 }
 
 // it makes a spec that ends when the run is interrupted.
@@ -202,6 +207,8 @@ func it(text string, connected func() *cluster.Cluster, body func(ctx context.Co
 }
 
 func (m Mistake) folder() string { return "mistake-" + m.Name }
+
+func (m Mistake) label() string { return report.MistakeLabel + m.Name }
 
 func holds(steps []Step, number int) bool {
 	for _, step := range steps {

@@ -18,7 +18,8 @@ import (
 func placed(name, role, index string) corev1.Pod {
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{jobsetv1.JobSetNameKey: "js", jobsetv1.ReplicatedJobNameKey: role,
-			jobsetv1.JobIndexKey: "0", batchv1.JobCompletionIndexAnnotation: index}},
+			jobsetv1.JobIndexKey: "0", batchv1.JobCompletionIndexAnnotation: index},
+			OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "js-worker-0", Controller: ptr.To(true)}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/internal/text"
 )
@@ -26,30 +28,37 @@ type Recorder struct {
 	seen   map[types.UID]*objectRecord
 	events map[types.UID]Event
 	gaps   []string
+	others []string // JobSets that are not noted
 
 	Watching bool
+	// GPUResource is what a GPU is called, for the objects that the watch brings.
+	GPUResource string
 }
 
 type objectRecord struct {
 	history ObjectHistory
 	order   int
 	version string // the resource version seen last
+	created time.Time
 	// last holds, for each aspect of the object, the state noted last.
 	last map[string]stateField
 }
 
-// NewRecorder returns a recorder whose time starts now.
-func NewRecorder() *Recorder {
+// NewRecorder returns a recorder whose time starts now, and which notes nothing of
+// some other JobSets.
+func NewRecorder(others ...string) *Recorder {
 	return &Recorder{
 		since:  time.Now(),
 		now:    time.Now,
 		seen:   map[types.UID]*objectRecord{},
 		events: map[types.UID]Event{},
+		others: others,
 	}
 }
 
 // ObserveAll notes the states of all objects of a snapshot.
 func (r *Recorder) ObserveAll(s *Snapshot) {
+	r.name(s.GPUResource)
 	for i := range s.JobSets {
 		r.Observe(&s.JobSets[i])
 	}
@@ -62,6 +71,37 @@ func (r *Recorder) ObserveAll(s *Snapshot) {
 	for i := range s.Workloads {
 		r.Observe(&s.Workloads[i])
 	}
+	r.noteDevices(s)
+}
+
+func (r *Recorder) name(gpuResource string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.GPUResource = gpuResource
+}
+
+// noteDevices notes what only a look at the lab knows: which devices are whose.
+func (r *Recorder) noteDevices(s *Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range s.Pods {
+		if known, ok := r.seen[s.Pods[i].UID]; ok {
+			known.history.Devices = text.Or(s.Devices[s.Pods[i].Name], known.history.Devices)
+		}
+	}
+}
+
+// gpusOf is how many GPUs a pod asks for, or a Workload does for all its pods.
+func gpusOf(object client.Object, resource string) (gpus int64) {
+	switch o := object.(type) {
+	case *corev1.Pod:
+		return GpusOf(o.Spec, resource)
+	case *kueuev1.Workload:
+		for _, podSet := range o.Spec.PodSets {
+			gpus += int64(podSet.Count) * GpusOf(podSet.Template.Spec, resource)
+		}
+	}
+	return gpus
 }
 
 // Observe notes the states of an object that are new since it was seen last.
@@ -73,7 +113,7 @@ func (r *Recorder) Observe(object client.Object) {
 		return
 	}
 	kind := kindOf(object)
-	if kind == "" {
+	if kind == "" || slices.Contains(r.others, jobSetOf(kind, object)) {
 		return
 	}
 	known, ok := r.seen[object.GetUID()]
@@ -81,11 +121,14 @@ func (r *Recorder) Observe(object client.Object) {
 		return
 	}
 	if !ok {
-		known = &objectRecord{history: newObjectHistory(kind, object), order: len(r.seen), last: map[string]stateField{}}
+		known = &objectRecord{history: newObjectHistory(kind, object), created: object.GetCreationTimestamp().Time, order: len(r.seen), last: map[string]stateField{}}
 		r.seen[object.GetUID()] = known
 		known.note(r.at(), stateSeen, "")
 	}
 	known.version = object.GetResourceVersion()
+	if gpus := gpusOf(object, r.GPUResource); gpus > 0 {
+		known.history.GPUs = gpus
+	}
 	if pod, isPod := object.(*corev1.Pod); isPod && pod.Status.PodIP != "" {
 		known.history.Address = pod.Status.PodIP
 	}
@@ -139,7 +182,7 @@ func (r *Recorder) Events() []Event {
 	defer r.mu.Unlock()
 	var events []Event
 	for _, event := range r.events {
-		if _, known := r.seen[event.UID]; known {
+		if _, known := r.seen[event.UID]; known || r.tells(event) {
 			events = append(events, event)
 		}
 	}
@@ -147,6 +190,24 @@ func (r *Recorder) Events() []Event {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message))
 	})
 	return events
+}
+
+// tells reports whether an event on an object that was never seen still says something:
+// of a JobSet, or of a pod of one that is there, which came and went before anybody looked.
+// What happened before the present JobSet was made was to another of its name.
+func (r *Recorder) tells(event Event) bool {
+	kind, name, _ := strings.Cut(event.Object, "/")
+	switch kind {
+	case "JobSet":
+		return true
+	case "Pod":
+		for _, known := range r.seen {
+			if known.history.Kind == "JobSet" && strings.HasPrefix(name, known.history.Name+"-") {
+				return event.At >= text.Seconds(known.created.Sub(r.since))
+			}
+		}
+	}
+	return false
 }
 
 // NeedsEvents says that the watch does not bring every event: there is none, or

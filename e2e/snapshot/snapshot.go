@@ -31,6 +31,10 @@ type Node struct {
 // ScaledToNone is why a manager is not there that somebody switched off.
 const ScaledToNone = "it is scaled to 0"
 
+// NoDeviceVariable is why nobody can see which device a pod holds where the device plugin
+// does not say it to the container. The lab text asks for no such variable.
+const NoDeviceVariable = "the device plugin sets no NVIDIA_VISIBLE_DEVICES"
+
 // A Snapshot is one reading of the lab: the objects of its namespace, the
 // learner's files, and what was ever seen. Judgements are pure functions of it,
 // so a snapshot written as YAML can be judged again anywhere.

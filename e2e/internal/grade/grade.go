@@ -44,6 +44,10 @@ type Grading struct {
 	// Notes say what is so of the whole lab: that its node restarted.
 	Notes []snapshot.Text `json:"notes,omitempty"`
 	Steps []Grade         `json:"steps"`
+
+	// judged and looked are what was graded and by what, for the page.
+	judged []lab.Step
+	looked *snapshot.Snapshot
 }
 
 // A Grade is the result of one step. The words say that it is
@@ -88,7 +92,7 @@ func GradeStep(s lab.Step, snapshot *snapshot.Snapshot) Grade {
 
 // GradeAll judges steps by one snapshot.
 func GradeAll(steps []lab.Step, snapshot *snapshot.Snapshot) Grading {
-	grading := Grading{Schema: 1, Passed: true, Suite: report.Commit, Steps: []Grade{}}
+	grading := Grading{Schema: 1, Passed: true, Suite: report.Commit, Steps: []Grade{}, judged: steps, looked: snapshot}
 	for _, step := range steps {
 		grade := GradeStep(step, snapshot)
 		grading.Passed = grading.Passed && grade.Passed

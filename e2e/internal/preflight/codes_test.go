@@ -114,7 +114,14 @@ func TestANoteHasItsCode(t *testing.T) {
 			f.Interference.Policies = []networkingv1.NetworkPolicy{{Spec: networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeEgress}}}}
 		},
 		QueueIsStrictFIFO: func(f *Facts) { f.ClusterQueue.Spec.QueueingStrategy = kueuev1.StrictFIFO },
-		WorkloadsPending:  func(f *Facts) { f.Interference.WaitingForQuota = []string{"other/big"} },
+		CohortPresent:     func(f *Facts) { f.ClusterQueue.Spec.CohortName, f.Interference.Borrowable = "all", 2 },
+		AdmissionChecksAsked: func(f *Facts) {
+			f.ClusterQueue.Spec.AdmissionChecksStrategy = &kueuev1.AdmissionChecksStrategy{AdmissionChecks: []kueuev1.AdmissionCheckStrategyRule{{Name: "cloud"}}}
+		},
+		PartsChanged: func(f *Facts) {
+			f.Interference.Parts[0].Pod.Spec.Containers = append(f.Interference.Parts[0].Pod.Spec.Containers, corev1.Container{Name: "proxy"})
+		},
+		WorkloadsPending: func(f *Facts) { f.Interference.WaitingForQuota = []string{"other/big"} },
 	} {
 		facts := theLab(pins)
 		change(facts)

@@ -28,6 +28,8 @@ type Failure struct {
 	Blocker *blockers.Blocker `json:"blocker,omitempty"`
 	// Waited is how long the wait took, in seconds.
 	Waited float64 `json:"waited,omitempty"`
+	// Words are what the controllers said: of what, which condition or reason, the words.
+	Words [][]string `json:"words,omitempty"`
 }
 
 // The stages of a Failure.
@@ -36,8 +38,8 @@ const (
 	NotDone   = "cannot be done"
 )
 
-// failureEntry is the name of the report entry that holds a Failure.
-const failureEntry = "failure"
+// FailureEntry is the name of the report entry that holds a Failure.
+const FailureEntry = "failure"
 
 // Codes of failures that no matcher makes.
 const (
@@ -58,8 +60,12 @@ func Because(code snapshot.Code, message string) *matchers.Mismatch {
 }
 
 // Report attaches the failure to the running spec.
-func (f Failure) Report() {
-	ginkgo.AddReportEntry(failureEntry, f, types.ReportEntryVisibilityNever)
+func (s FailureReport) Report() {
+	failure := s.Failure
+	if s.Snapshot != nil {
+		failure.Words = words(s.Snapshot, s.JobSets)
+	}
+	ginkgo.AddReportEntry(FailureEntry, failure, types.ReportEntryVisibilityNever)
 }
 
 // failureOf returns the Failure that a spec's report carries; nil if the spec
