@@ -76,5 +76,26 @@ func (i *inventory) remove(ctx context.Context, lab *cluster.Cluster, jobSets []
 			return fmt.Errorf("deleting %s, which an answer made: %w", object.GetName(), err)
 		}
 	}
-	return ownership.Remove(ctx, lab, made)
+	if err := ownership.Remove(ctx, lab, made); err != nil {
+		return err
+	}
+	return forget(ctx, lab, made)
+}
+
+// forget deletes the events on JobSets that are gone: they outlive them by an hour, and a
+// check of the next answer would read in them what became of a JobSet of the same name.
+func forget(ctx context.Context, lab *cluster.Cluster, gone []jobsetv1.JobSet) error {
+	var events corev1.EventList
+	if err := lab.API.List(ctx, &events, client.InNamespace(lab.Pins.Namespace)); err != nil {
+		return fmt.Errorf("listing the events of answers: %w", err)
+	}
+	for i := range events.Items {
+		about := events.Items[i].InvolvedObject.UID
+		if slices.ContainsFunc(gone, func(jobSet jobsetv1.JobSet) bool { return jobSet.UID == about }) {
+			if err := lab.API.Delete(ctx, &events.Items[i]); client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("deleting the events of answers: %w", err)
+			}
+		}
+	}
+	return nil
 }

@@ -52,7 +52,7 @@ func IsRunningAndReady(pod *corev1.Pod) bool {
 }
 
 // steadyAfter is how long a container that was started again must have run since.
-const steadyAfter = 30 * time.Second
+const steadyAfter = 10 * time.Second
 
 // Runs is what the lab text means by a pod that runs: Running, Ready, and with no
 // container that goes on failing. One that was started again once, and has run since, or

@@ -182,7 +182,7 @@ func (r *Recorder) Events() []Event {
 	defer r.mu.Unlock()
 	var events []Event
 	for _, event := range r.events {
-		if _, known := r.seen[event.UID]; known || r.tells(event) {
+		if _, known := r.seen[event.UID]; known || r.Tells(event) {
 			events = append(events, event)
 		}
 	}
@@ -192,10 +192,10 @@ func (r *Recorder) Events() []Event {
 	return events
 }
 
-// tells reports whether an event on an object that was never seen still says something:
+// Tells reports whether an event on an object that was never seen still says something:
 // of a JobSet, or of a pod of one that is there, which came and went before anybody looked.
 // What happened before the present JobSet was made was to another of its name.
-func (r *Recorder) tells(event Event) bool {
+func (r *Recorder) Tells(event Event) bool {
 	kind, name, _ := strings.Cut(event.Object, "/")
 	switch kind {
 	case "JobSet":

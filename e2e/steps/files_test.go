@@ -67,6 +67,7 @@ var _ = newVariations(3, variations{
 		{"three keys", func(s *snapshot.Snapshot) { replace(s, "labels.txt", "jobset.sigs.k8s.io/job-index=0\n", "") }},
 		{"a fifth key that the pod does not carry", func(s *snapshot.Snapshot) { s.Files["labels.txt"] += "jobset.sigs.k8s.io/rank=1\n" }},
 		{"a fifth label with another value than the pod's", func(s *snapshot.Snapshot) { s.Files["labels.txt"] += "jobset.sigs.k8s.io/restart-attempt=1\n" }},
+		{"five keys", func(s *snapshot.Snapshot) { s.Files["labels.txt"] += "jobset.sigs.k8s.io/restart-attempt=0\n" }},
 		{"a key twice", func(s *snapshot.Snapshot) { s.Files["labels.txt"] += "jobset.sigs.k8s.io/job-index=0\n" }},
 		{"the leader's labels", func(s *snapshot.Snapshot) {
 			replace(s, "labels.txt", "replicatedjob-name=worker", "replicatedjob-name=leader")

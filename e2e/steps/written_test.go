@@ -191,12 +191,6 @@ var _ = newVariations(3, variations{
 		}},
 	},
 	Right: append(pairsAs("labels.txt"),
-		variation{"all labels of the pod", func(s *snapshot.Snapshot) {
-			s.Files["labels.txt"] = ""
-			for key, value := range pod(s, "hello-worker-0-1").Labels {
-				s.Files["labels.txt"] += fmt.Sprintf("%s=%q\n", key, value)
-			}
-		}},
 		variation{"one line, with commas", func(s *snapshot.Snapshot) { s.Files["labels.txt"] = oneLine(s, "labels.txt") }},
 		variation{"the part of kubectl describe", func(s *snapshot.Snapshot) {
 			s.Files["labels.txt"] = "Labels:           " + strings.ReplaceAll(s.Files["labels.txt"], "\n", "\n                  ")

@@ -15,7 +15,7 @@ func AsChecked(s *snapshot.Snapshot) *snapshot.Snapshot {
 	s.Seen, s.ReadOnly = recorder.History(), true
 	s.Events = slices.DeleteFunc(s.Events, func(event snapshot.Event) bool {
 		_, there := s.Seen.Of(event.UID)
-		return !there
+		return !there && !recorder.Tells(event)
 	})
 	return s
 }
