@@ -16,16 +16,16 @@ import (
 // The forms in which tools, editors and terminals write what is right, and texts that come
 // close in the same forms.
 
-// says makes a variation of which a file holds this text; %s in it is the value.
-func says(name, file, format string, value func(*snapshot.Snapshot) string) variation {
+// says makes a variation of which dns.txt holds this text; %s in it is the value.
+func says(name, format string, value func(*snapshot.Snapshot) string) variation {
 	return variation{name, func(s *snapshot.Snapshot) {
-		s.Files[file] = strings.ReplaceAll(format, "%s", value(s))
+		s.Files["dns.txt"] = strings.ReplaceAll(format, "%s", value(s))
 	}}
 }
 
 // dnsSays is one of dns.txt; %s is the leader's IP.
 func dnsSays(name, format string) variation {
-	return says(name, "dns.txt", strings.ReplaceAll(format, "FULLNAME", leaderName), leaderIP)
+	return says(name, strings.ReplaceAll(format, "FULLNAME", leaderName), leaderIP)
 }
 
 // workersIP is an address that the lookup must not have been answered with.
@@ -62,9 +62,9 @@ var _ = newVariations(2, variations{
 		dnsSays("the IP by custom columns", "IP           NAME\n%s   hello-leader-0-0-aaaaa\n"),
 		dnsSays("prose", "리더 파드의 IP 는 %s 입니다.\n"),
 		dnsSays("only the command", "/ # nslookup FULLNAME %s\n"),
-		says("ping of a worker", "dns.txt", "PING "+leaderName+" (%s): 56 data bytes\n", workersIP),
-		says("gethostbyname_ex of a worker", "dns.txt", "('"+leaderName+"', [], ['%s'])\n", workersIP),
-		says("getent ahosts of a worker", "dns.txt", "%s  STREAM "+leaderName+"\n%s  DGRAM\n", workersIP),
+		says("ping of a worker", "PING "+leaderName+" (%s): 56 data bytes\n", workersIP),
+		says("gethostbyname_ex of a worker", "('"+leaderName+"', [], ['%s'])\n", workersIP),
+		says("getent ahosts of a worker", "%s  STREAM "+leaderName+"\n%s  DGRAM\n", workersIP),
 	},
 	Right: []variation{
 		dnsSays("getent ahosts", "%s  STREAM FULLNAME\n%s  DGRAM\n%s  RAW\n"),
