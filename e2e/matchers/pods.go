@@ -142,7 +142,7 @@ func HaveOnePodPerRank() Matcher[snapshot.JobSet] {
 			case !j.Snapshot.Runs(&pods[0]):
 				return NewMismatch(PodsNotRunning, snapshot.TextOf("JobSet %s 의 %s 자리에 있는 파드가 Running 이 아닙니다(%s).",
 					"JobSet %s has a pod at %s that does not run (%s).", j.Name, rank, snapshot.StatusOf(&pods[0]))).
-					Row(pods[0].Name, "Running, Ready, never restarted", snapshot.PodState(&pods[0]))
+					Row(pods[0].Name, "Running, Ready, not failing", snapshot.PodState(&pods[0]))
 			}
 		}
 		for _, rank := range slices.Sorted(maps.Keys(held)) {
