@@ -27,6 +27,7 @@ const (
 	JobFailed                   snapshot.Code = "JobFailed"
 	JobGone                     snapshot.Code = "JobGone"
 	JobNotCompleted             snapshot.Code = "JobNotCompleted"
+	JobOfNoJobSet               snapshot.Code = "JobOfNoJobSet"
 	JobSetEnded                 snapshot.Code = "JobSetEnded"
 	JobSetFailed                snapshot.Code = "JobSetFailed"
 	JobSetInOtherNamespace      snapshot.Code = "JobSetInOtherNamespace"

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/snapshot"
@@ -86,11 +87,21 @@ func whyNotRunningText(j snapshot.JobSet) snapshot.Text {
 }
 
 // madeByItsJobs refuses a pod that carries the JobSet's labels and that none of the
-// JobSet's Jobs made. A Job that is gone by now may have made it.
+// JobSet's Jobs made, and a Job that the JobSet did not make.
 func madeByItsJobs(j snapshot.JobSet, pods []corev1.Pod) *Mismatch {
+	made := map[types.UID]bool{}
+	for _, job := range j.Jobs() {
+		owner := metav1.GetControllerOf(&job)
+		if owner == nil || owner.Kind != "JobSet" || owner.UID != j.Live.UID {
+			return NewMismatch(JobOfNoJobSet, snapshot.TextOf("JobSet %s 의 라벨이 붙은 Job %s 를 이 JobSet 이 만들지 않았습니다.",
+				"Job %[2]s has the labels of JobSet %[1]s, which did not make it.", j.Name, job.Name)).
+				Row("owner of "+job.Name, "JobSet/"+j.Name, ownerText(owner))
+		}
+		made[job.UID] = true
+	}
 	for i := range pods {
 		owner := metav1.GetControllerOf(&pods[i])
-		if owner == nil || owner.Kind != "Job" {
+		if owner == nil || owner.Kind != "Job" || !made[owner.UID] {
 			return NewMismatch(PodOfNoJob, snapshot.TextOf("JobSet %s 의 라벨이 붙은 파드 %s 를 이 JobSet 의 Job 이 만들지 않았습니다.",
 				"Pod %[2]s has the labels of JobSet %[1]s, and no Job of that JobSet made it.", j.Name, pods[i].Name)).
 				Row("owner of "+pods[i].Name, "a Job of "+j.Name, ownerText(owner))
@@ -123,6 +134,9 @@ func creationRefused(j snapshot.JobSet) string {
 func HaveOnePodPerRank() Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
 		if r := missingJobSet(j); r != nil {
+			return r
+		}
+		if r := madeByItsJobs(j, j.Pods().Items); r != nil {
 			return r
 		}
 		held := map[string][]corev1.Pod{}

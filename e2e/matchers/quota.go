@@ -35,6 +35,11 @@ func BeAdmitted() Matcher[snapshot.Workload] {
 		if r := missingWorkload(w); r != nil {
 			return r
 		}
+		if !ptr.Deref(w.Live.Spec.Active, true) {
+			return NewMismatch(WorkloadDeactivated, snapshot.TextOf("JobSet %s 의 Workload 가 꺼져 있는데(spec.active 가 false), 입장해 있어야 합니다.",
+				"JobSet %s has a Workload that is deactivated (spec.active is false); it should be admitted.", w.Of.Name)).
+				Row("Workload spec.active", true, false)
+		}
 		if w.IsNow(kueuev1.WorkloadAdmitted) {
 			return nil
 		}

@@ -49,6 +49,8 @@ var _ = newVariations(1, variations{
 			againSince(s, pod(s, "hello-leader"), 4, time.Minute)
 		}},
 		{"a pod of the JobSet's labels that no Job made", func(s *snapshot.Snapshot) { pod(s, "hello-worker-0-1").OwnerReferences = nil }},
+		{"a Job of the JobSet's labels that it did not make", func(s *snapshot.Snapshot) { job(s, "hello-worker-0").OwnerReferences[0].UID = "uid-of-another" }},
+		{"a pod whose Job is gone", func(s *snapshot.Snapshot) { job(s, "hello-worker-0").UID = "uid-of-another" }},
 		{"a dead pod, and none in its place", func(s *snapshot.Snapshot) { pod(s, "hello-leader").Status.Phase = corev1.PodFailed }},
 		{"a dead pod beside one that does not run yet", func(s *snapshot.Snapshot) {
 			beside(s, pod(s, "hello-leader"), "hello-leader-0-0-dead", false).Status.Phase = corev1.PodFailed

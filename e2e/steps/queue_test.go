@@ -62,6 +62,7 @@ var _ = newVariations(6, variations{
 			second.Name, second.UID = "jobset-train-other", "uid-of-another"
 			s.Workloads = append(s.Workloads, *second)
 		}},
+		{"a Workload that is deactivated", func(s *snapshot.Snapshot) { workload(s, "train").Spec.Active = ptr.To(false) }},
 		{"one podSet", func(s *snapshot.Snapshot) { workload(s, "train").Spec.PodSets = workload(s, "train").Spec.PodSets[:1] }},
 		{"a podSet of another size", func(s *snapshot.Snapshot) { workload(s, "train").Spec.PodSets[1].Count = 1 }},
 		{"not admitted", func(s *snapshot.Snapshot) {
@@ -143,6 +144,8 @@ var _ = newVariations(7, variations{
 		{"the LocalQueue is missing", func(s *snapshot.Snapshot) {
 			refusedQuota(s, "big").Reason, refusedQuota(s, "big").Message = kueuev1.WorkloadInadmissible, "LocalQueue lq doesn't exist"
 		}},
+		{"a podSet too few", func(s *snapshot.Snapshot) { workload(s, "big").Spec.PodSets = workload(s, "big").Spec.PodSets[:1] }},
+		{"a podSet of three pods", func(s *snapshot.Snapshot) { workload(s, "big").Spec.PodSets[1].Count = 3 }},
 		{"a deactivated Workload", func(s *snapshot.Snapshot) { workload(s, "big").Spec.Active = ptr.To(false) }},
 		{"a taint of the flavor", func(s *snapshot.Snapshot) {
 			refusedQuota(s, "big").Message = "couldn't assign flavors to pod set leader: untolerated taint {spot true NoSchedule <nil>} in flavor default-flavor"
