@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -192,24 +191,6 @@ func (r *Recorder) Events() []Event {
 	return events
 }
 
-// Tells reports whether an event on an object that was never seen still says something:
-// of a JobSet, or of a pod of one that is there, which came and went before anybody looked.
-// What happened before the present JobSet was made was to another of its name.
-func (r *Recorder) Tells(event Event) bool {
-	kind, name, _ := strings.Cut(event.Object, "/")
-	switch kind {
-	case "JobSet":
-		return true
-	case "Pod":
-		for _, known := range r.seen {
-			if known.history.Kind == "JobSet" && strings.HasPrefix(name, known.history.Name+"-") {
-				return event.At >= text.Seconds(known.created.Sub(r.since))
-			}
-		}
-	}
-	return false
-}
-
 // NeedsEvents says that the watch does not bring every event: there is none, or
 // it broke. Listing them all at each look would be the dearest part of it.
 func (r *Recorder) NeedsEvents() bool {
@@ -230,23 +211,3 @@ func (k *objectRecord) note(at float64, state, text string) {
 }
 
 func (r *Recorder) at() float64 { return text.Seconds(r.now().Sub(r.since)) }
-
-// shortEvent shortens an event to what a person asks of it.
-func (r *Recorder) shortEvent(event *corev1.Event) Event {
-	when := event.LastTimestamp.Time
-	if when.IsZero() {
-		when = event.EventTime.Time
-	}
-	if when.IsZero() {
-		when = event.CreationTimestamp.Time
-	}
-	return Event{
-		At:      text.Seconds(when.Sub(r.since)),
-		Type:    event.Type,
-		Reason:  event.Reason,
-		Object:  event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name,
-		UID:     event.InvolvedObject.UID,
-		Message: event.Message,
-		Count:   event.Count,
-	}
-}
