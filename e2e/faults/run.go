@@ -84,6 +84,9 @@ func (r *Run) Do(ctx context.Context) (failed int, err error) {
 	if missing := len(r.Faults) - len(results); missing > 0 {
 		failed += missing
 	}
+	if err := r.writePage(results, failed, began); err != nil {
+		fmt.Fprintf(r.Out, "%v\n", err)
+	}
 	return failed, save(filepath.Join(r.Settings.Reports, "faults.json"), results)
 }
 

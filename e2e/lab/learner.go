@@ -13,10 +13,8 @@ import (
 
 	"gsb.test/jobset-e2e/e2e/internal/blockers"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
-	"gsb.test/jobset-e2e/e2e/internal/interrupts"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/report"
-	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/matchers"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
@@ -30,16 +28,20 @@ type Learner struct {
 	// and what it is about.
 	failureReport func(failure report.Failure, snapshot *snapshot.Snapshot) report.FailureReport
 	folder        string // the fixtures that its manifests are in
+	// judge is the check of what it does, for the page of the run.
+	judge condition
 	// evidence is the folder where the rest of a failure's report lies.
 	evidence string
 	// reported says that what does not hold is reported and fails nothing.
 	reported bool
+	// attempt notes what is done outside of a spec; nil in one.
+	attempt *attempt
 }
 
 // Save writes a manifest of the fixtures into the work directory.
 func (me *Learner) Save(manifest string) {
 	ginkgo.GinkgoHelper()
-	ginkgo.By("save " + manifest)
+	me.by("save " + manifest)
 	content := me.manifest(manifest)
 	if err := ownership.WriteFile(me.cluster, manifest, content); err != nil {
 		me.fail(report.NotDone, outcome{mismatches: []*matchers.Mismatch{report.Because(report.WorkDirUnwritable, err.Error())}})
@@ -49,7 +51,7 @@ func (me *Learner) Save(manifest string) {
 // Apply applies a manifest of the fixtures, as kubectl apply -f does.
 func (me *Learner) Apply(ctx context.Context, manifest string) {
 	ginkgo.GinkgoHelper()
-	ginkgo.By("kubectl apply -f " + manifest)
+	me.by("kubectl apply -f " + manifest)
 	err := me.apply(ctx, manifest, me.manifest(manifest))
 	switch {
 	case err == nil:
@@ -79,7 +81,7 @@ func (me *Learner) apply(ctx context.Context, name string, content []byte) error
 // WaitUntil waits until every matcher holds of the JobSet.
 func (me *Learner) WaitUntil(ctx context.Context, jobSet string, ms ...matchers.Matcher[snapshot.JobSet]) {
 	ginkgo.GinkgoHelper()
-	ginkgo.By("wait for JobSet " + jobSet)
+	me.by("wait for JobSet " + jobSet)
 	end := poll(ctx, me.cluster, []string{jobSet}, func(s *snapshot.Snapshot) []*matchers.Mismatch {
 		c := &matchers.Check{}
 		for _, matcher := range ms {
@@ -98,7 +100,7 @@ func (me *Learner) WaitUntil(ctx context.Context, jobSet string, ms ...matchers.
 // same pod, so it must be one that may run twice.
 func (me *Learner) Exec(ctx context.Context, jobSet, role string, index int, command ...string) string {
 	ginkgo.GinkgoHelper()
-	ginkgo.By(fmt.Sprintf("kubectl exec into %s-%s, completion index %d: %s", jobSet, role, index, strings.Join(command, " ")))
+	me.by(fmt.Sprintf("kubectl exec into %s-%s, completion index %d: %s", jobSet, role, index, strings.Join(command, " ")))
 	out, end := me.exec(ctx, jobSet, role, index, command)
 	if !end.met {
 		me.fail(report.NotDone, end)
@@ -111,7 +113,7 @@ func (me *Learner) Exec(ctx context.Context, jobSet, role string, index int, com
 // exits 1 where one of two questions has no answer.
 func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stands func(*snapshot.Snapshot) matchers.Matcher[snapshot.File], command ...string) string {
 	ginkgo.GinkgoHelper()
-	ginkgo.By(fmt.Sprintf("kubectl exec into %s-%s, completion index %d, until it answers: %s", jobSet, role, index, strings.Join(command, " ")))
+	me.by(fmt.Sprintf("kubectl exec into %s-%s, completion index %d, until it answers: %s", jobSet, role, index, strings.Join(command, " ")))
 	var out string
 	end := poll(ctx, me.cluster, []string{jobSet}, func(s *snapshot.Snapshot) []*matchers.Mismatch {
 		pod := s.JobSet(jobSet).PodAt(role, index)
@@ -165,7 +167,7 @@ func (me *Learner) exec(ctx context.Context, jobSet, role string, index int, com
 // Look reads the lab as kubectl get does.
 func (me *Learner) Look(ctx context.Context) *snapshot.Snapshot {
 	ginkgo.GinkgoHelper()
-	ginkgo.By("kubectl get")
+	me.by("kubectl get")
 	end := see(ctx, me.cluster)
 	if end.last == nil {
 		me.fail(report.NotDone, end)
@@ -182,7 +184,7 @@ func (me *Learner) Restarts(ctx context.Context, jobSet string) int {
 // Write writes a file into the work directory.
 func (me *Learner) Write(name, format string, values ...any) {
 	ginkgo.GinkgoHelper()
-	ginkgo.By("write " + name)
+	me.by("write " + name)
 	var content bytes.Buffer
 	fmt.Fprintf(&content, format, values...)
 	if err := ownership.WriteFile(me.cluster, name, content.Bytes()); err != nil {
@@ -212,25 +214,4 @@ func (me *Learner) fixture(path string) []byte {
 		me.fail(report.NotDone, outcome{mismatches: []*matchers.Mismatch{report.Because(report.WorkDirUnwritable, err.Error())}})
 	}
 	return content
-}
-
-// failWith fails the spec for one reason, whatever the snapshot of end was taken for.
-func (me *Learner) failWith(stage string, why *matchers.Mismatch, end outcome) {
-	ginkgo.GinkgoHelper()
-	end.mismatches = []*matchers.Mismatch{why}
-	me.fail(stage, end)
-}
-
-// fail reports the failure as data and as text, and fails the spec.
-func (me *Learner) fail(stage string, end outcome) {
-	ginkgo.GinkgoHelper()
-	failure := newFailure(stage, end)
-	interrupts.AbortIfInterrupted(me.cluster, strings.TrimSuffix("while waiting: "+text.FirstLine(failure.EN), ".")+".")
-	failure.Report()
-	if me.reported {
-		ginkgo.Skip(failure.Stage + ": " + text.FirstLine(failure.EN))
-	}
-	failureReport := me.failureReport(failure, end.last)
-	failureReport.Evidence = me.evidence
-	ginkgo.Fail(failureReport.String())
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // A Mistake is one that learners make: what they write, and what the cluster
-// then really does. It is done for real, before the steps and in the same
-// namespace, with a history of its own, and taken away again.
+// then really does. It is made for real, before the steps and in the same
+// namespace, beside other mistakes, with a history of its own, and taken away again.
 type Mistake struct {
 	// Name is the stem of its file in fixtures/mistakes. The JobSet in it has
 	// the name that the step asks for.
@@ -76,7 +76,7 @@ func (m Mistake) failureReport(failure report.Failure, snapshot *snapshot.Snapsh
 // kind of a refusal does not.
 func (me *Learner) ApplyRefused(ctx context.Context, fixture string, wanted metav1.StatusReason) {
 	ginkgo.GinkgoHelper()
-	ginkgo.By("kubectl apply -f " + fixture + ", which must be refused")
+	me.by("kubectl apply -f " + fixture + ", which must be refused")
 	err := me.apply(ctx, fixture, me.fixture(fixture))
 	if r := refusedAs(err, wanted); r != nil {
 		r.EN = fmt.Sprintf("kubectl apply -f %s: %s", fixture, r.EN)

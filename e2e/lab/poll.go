@@ -53,14 +53,14 @@ func staysMet(ctx context.Context, w *cluster.Cluster, judge condition) outcome 
 	return finish(end, started)
 }
 
-// reader is Look, keeping what went wrong with the last look. Whether the
-// controllers are there only matters to a wait, so only here it is asked.
+// reader is Look, keeping what went wrong with the last look. Whether controllers and
+// nodes are there only matters to a wait, so only here it is asked.
 func reader(w *cluster.Cluster, end *outcome) func(context.Context) (*snapshot.Snapshot, error) {
 	return func(ctx context.Context) (*snapshot.Snapshot, error) {
 		snapshot, err := w.Look(ctx)
 		end.readErr = err
 		if err == nil {
-			snapshot.Controllers = w.Controllers(ctx)
+			w.LookAround(ctx, snapshot)
 		}
 		return snapshot, err
 	}

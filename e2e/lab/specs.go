@@ -10,8 +10,8 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/evidence"
 	"gsb.test/jobset-e2e/e2e/internal/interrupts"
-	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/matchers"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
@@ -27,9 +27,11 @@ func (p Plan) Define(connected func() *cluster.Cluster) {
 		so := &progress{course: p.Course, connected: connected, done: map[int]bool{}, failed: map[int]bool{}}
 		if p.Whole {
 			so.defineProbes(0)
+			made := &lanes{mistakes: p.Mistakes, connected: connected}
 			for _, mistake := range p.Mistakes {
-				mistake.define(connected)
+				mistake.define(made)
 			}
+			ginkgo.AfterAll(made.wait)
 		}
 		for _, step := range p.Steps {
 			switch {
@@ -121,7 +123,7 @@ func (p *progress) container(s Step, specs func(me func() *Learner)) {
 }
 
 func (p *progress) learner(s Step) *Learner {
-	return &Learner{cluster: p.connected(), failureReport: s.FailureReport, folder: "steps",
+	return &Learner{cluster: p.connected(), failureReport: s.FailureReport, folder: "steps", judge: mismatchesOf(s.Judge),
 		evidence: filepath.Join(p.connected().Settings.EvidenceDir(), s.folder())}
 }
 
@@ -144,7 +146,10 @@ func (me *Learner) passes(ctx context.Context, jobSets []string, judge condition
 		err = report.SaveSnapshot(me.cluster.Settings, filepath.Base(me.evidence), recording)
 	}
 	if err != nil {
-		ginkgo.Fail(err.Error())
+		me.stop(err.Error())
+	}
+	if me.attempt == nil {
+		me.seen(me.failureReport(report.Failure{}, end.last)).Report()
 	}
 	// What a recording leaves out must be what no judgement asks for.
 	if refusals := judge(recording); len(refusals) > 0 {
@@ -158,43 +163,43 @@ func mismatchesOf(judge func(*snapshot.Snapshot) *matchers.Check) condition {
 }
 
 // define makes the one spec of a mistake.
-func (m Mistake) define(connected func() *cluster.Cluster) {
-	folder := m.folder()
-	it("mistake "+m.Name+": "+m.Symptom, connected, func(ctx context.Context) {
-		me := &Learner{cluster: connected(), failureReport: m.failureReport, folder: "mistakes", reported: !m.InText,
-			evidence: filepath.Join(connected().Settings.EvidenceDir(), folder)}
-		if m.Integration != "" && !me.queues(ctx, m.Integration) {
-			me.reported = true
-			me.failWith(report.NotHere, report.Because(report.IntegrationOff, fmt.Sprintf("Kueue's integration %s is off in this lab.", m.Integration)), outcome{})
+func (m Mistake) define(made *lanes) {
+	it("mistake "+m.Name+": "+m.Symptom, made.connected, func(context.Context) {
+		end := made.of(m)
+		for _, action := range end.actions {
+			ginkgo.By(action)
 		}
-		ginkgo.DeferCleanup(func(ctx ginkgo.SpecContext) {
-			if ginkgo.CurrentSpecReport().Failed() && !connected().Interrupted() {
-				heeding, heeded := connected().WithInterrupt(ctx)
-				defer heeded()
-				evidence.Gather(heeding, connected(), folder, ginkgo.CurrentSpecReport().Failure.Message)
-			}
-			ending, ended := interrupts.CleanupContext(connected(), ctx)
-			defer ended()
-			err := ownership.RemoveApplied(ending, connected(), m.JobSet)
-			if err == nil && !connected().Interrupted() {
-				// The next mistake, or the step itself, makes a JobSet of the same name.
-				err = connected().ResetHistory()
-			}
-			if err != nil {
-				ginkgo.Fail(err.Error())
-			}
-		})
-		if m.Refused == "" {
-			me.Apply(ctx, m.Name+".yaml")
-		} else {
-			me.ApplyRefused(ctx, "mistakes/"+m.Name+".yaml", m.Refused)
+		report.Took(end.took)
+		interrupts.AbortIfInterrupted(made.connected(), "while the mistakes were made.")
+		if end.cleanup == nil && made.allEnded() {
+			// The steps make JobSets of the same names.
+			end.cleanup = made.connected().ResetHistory()
 		}
-		if m.Trigger != nil {
-			m.Trigger(ctx, me)
+		if end.failed != nil {
+			end.failed()
 		}
-		// What is a dead end for a step is where a mistake leads to.
-		me.passes(ctx, nil, mismatchesOf(m.Judge), m.Lasting)
-	}, ginkgo.Label(report.MistakeLabel+m.Name))
+		if end.cleanup != nil {
+			ginkgo.Fail(text.Visible(end.cleanup.Error()))
+		}
+	}, ginkgo.Label(m.label()))
+}
+
+// make makes the mistake, and waits for what the cluster then does.
+func (m Mistake) make(ctx context.Context, me *Learner) {
+	if m.Integration != "" && !me.queues(ctx, m.Integration) {
+		me.reported = true
+		me.failWith(report.NotHere, report.Because(report.IntegrationOff, fmt.Sprintf("Kueue's integration %s is off in this lab.", m.Integration)), outcome{})
+	}
+	if m.Refused == "" {
+		me.Apply(ctx, m.Name+".yaml")
+	} else {
+		me.ApplyRefused(ctx, "mistakes/"+m.Name+".yaml", m.Refused)
+	}
+	if m.Trigger != nil {
+		m.Trigger(ctx, me)
+	}
+	// What is a dead end for a step is where a mistake leads to.
+	me.passes(ctx, nil, mismatchesOf(m.Judge), m.Lasting)
 }
 
 // it makes a spec that ends when the run is interrupted.
@@ -208,6 +213,8 @@ func it(text string, connected func() *cluster.Cluster, body func(ctx context.Co
 }
 
 func (m Mistake) folder() string { return "mistake-" + m.Name }
+
+func (m Mistake) label() string { return report.MistakeLabel + m.Name }
 
 func holds(steps []Step, number int) bool {
 	for _, step := range steps {

@@ -26,8 +26,23 @@ func missingJobSet(j snapshot.JobSet) *Mismatch {
 				Row("namespace", j.Snapshot.Namespace, namespace)
 		}
 	}
+	if completedAndGone(j) {
+		return NewMismatch(JobSetGone, snapshot.TextOf("JobSet %s 은(는) 끝난(Completed) 뒤 지워져서 볼 수 없는데, 채점하는 동안 남아 있어야 합니다.",
+			"JobSet %s has completed and is gone; it must stay to be looked at.", j.Name)).Row("JobSet "+j.Name, "there, Completed", "gone")
+	}
 	return NewMismatch(JobSetNotFound, snapshot.TextOf("이름이 %s 인 JobSet 이 %s 네임스페이스에 없습니다.", "There is no JobSet %s in namespace %s.", j.Name, j.Snapshot.Namespace)).
 		Row("JobSets in "+j.Snapshot.Namespace, j.Name, text.List(present))
+}
+
+// completedAndGone reports whether the last that was said of a JobSet which is not there
+// is that it completed: a ttlSecondsAfterFinished took it away.
+func completedAndGone(j snapshot.JobSet) bool {
+	for _, event := range slices.Backward(j.Snapshot.Events) {
+		if event.Object == "JobSet/"+j.Name {
+			return event.Reason == "AllJobsCompleted" || strings.Contains(event.Message, "completed successfully")
+		}
+	}
+	return false
 }
 
 func missingRole(r snapshot.ReplicatedJob) *Mismatch {

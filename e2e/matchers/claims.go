@@ -106,10 +106,15 @@ func AnswerOnlyInFull(resolvConf, short, full snapshot.File) Matcher[snapshot.Po
 			return NewInternalMismatch(SearchDomainMissing, "The pod's resolv.conf has no search domain %s that could be added.", domain).
 				Row("search", domain, resolvConf.Quote())
 		}
-		for _, answer := range snapshot.AnswersIn(short.Text) {
-			return NewInternalMismatch(SearchDomainAdded, "%s was answered, with %s.", short.Name, answer.Address).Row("answer", "none", answer.Address)
+		name := short.Name[strings.LastIndex(short.Name, " ")+1:] // of the command
+		lookup := snapshot.LookupIn(short.Text, name)
+		for _, address := range lookup.Addresses {
+			return NewInternalMismatch(SearchDomainAdded, "%s was answered, with %s.", short.Name, address).Row("answer", "none", address)
 		}
-		if snapshot.ComplaintIn(short.Text) == "" {
+		for _, other := range lookup.Others {
+			return NewInternalMismatch(SearchDomainAdded, "%s was answered as %s, with %s.", short.Name, other.Name, other.Address).Row("answer", "none", other.Address)
+		}
+		if lookup.Complaint == "" {
 			return NewInternalMismatch(LookupNoAnswer, "%s does not say that there is no such name.", short.Name).Row("answer", "NXDOMAIN", short.Quote())
 		}
 		return nil

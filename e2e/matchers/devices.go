@@ -25,7 +25,8 @@ func HoldDifferentDevices() Matcher[snapshot.Pods] {
 				unseen = NewMismatch(DeviceNotVisible, snapshot.TextOf("JobSet %s 의 파드마다 어느 GPU 가 붙었는지는 클러스터의 파드 상태에 나오지 않아서 보지 않았습니다.",
 					"Which GPU each pod of JobSet %s holds was not looked at: the pods' status in this cluster does not tell.", p.Of.Name)).
 					Row("NVIDIA_VISIBLE_DEVICES in "+pod.Name, "one device", "not seen: "+text.Or(p.Of.Snapshot.DevicesUnseen[pod.Name], snapshot.PodState(pod)))
-				if unseen.Inconclusive = p.Of.Snapshot.ReadOnly; !unseen.Inconclusive {
+				unseen.Inconclusive = p.Of.Snapshot.ReadOnly || p.Of.Snapshot.DevicesUnseen[pod.Name] == snapshot.NoDeviceVariable
+				if !unseen.Inconclusive {
 					return unseen
 				}
 				continue

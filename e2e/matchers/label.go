@@ -1,8 +1,10 @@
 package matchers
 
 import (
+	"slices"
 	"strings"
 
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	kueueconstants "sigs.k8s.io/kueue/pkg/controller/constants"
 
 	"gsb.test/jobset-e2e/e2e/snapshot"
@@ -46,6 +48,17 @@ func BeInNoQueue() Matcher[snapshot.JobSet] {
 		}
 		if len(places) == 0 {
 			return nil
+		}
+		manifest, saved := j.Snapshot.Files[j.Name+".yaml"]
+		if saved && !strings.Contains(manifest, kueueconstants.QueueLabel) {
+			words := snapshot.TextOf("JobSet %s 에 %[1]s.yaml 에 없는 큐 라벨이 붙어 있는데, 이 단계의 JobSet 에는 없어야 합니다.",
+				"JobSet %s carries a queue label that %[1]s.yaml does not have; the lab wants it without one.", j.Name)
+			if slices.ContainsFunc(j.Snapshot.LocalQueues, func(queue kueuev1.LocalQueue) bool { return queue.Name == "default" && j.Queue() == "default" }) {
+				words = snapshot.TextOf("LocalQueue default 가 JobSet %s 에 %[1]s.yaml 에 없는 큐 라벨을 붙였습니다.",
+					"LocalQueue default gave JobSet %s a queue label that %[1]s.yaml does not have.", j.Name)
+			}
+			return NewMismatch(QueueLabelUnexpected, words).
+				Row("label "+kueueconstants.QueueLabel, "none", "on the "+inEnglish(places))
 		}
 		return NewMismatch(QueueLabelUnexpected, snapshot.TextOf("JobSet %s 에 큐 라벨이 붙어 있는데, 이 단계의 JobSet 에는 없어야 합니다.",
 			"JobSet %s carries a queue label; the lab wants it without one.", j.Name)).

@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	yamlreader "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -45,19 +46,15 @@ func BeTheManifestOf(j snapshot.JobSet) Matcher[snapshot.File] {
 			return r
 		}
 		written.Spec.Suspend = nil
-		var path, inFile, inCluster string
-		if equality.Semantic.DeepDerivative(written.Spec, j.Live.Spec) &&
-			equality.Semantic.DeepDerivative(written.Labels, j.Live.Labels) {
-			path, inFile, inCluster = leftOut(written, j.Live, j.Snapshot.GPUResource)
-			if path == "" {
-				return nil
-			}
-		}
-		if path == "" {
-			path, inFile, inCluster = firstDifference("metadata.labels", generic(written.Labels), generic(j.Live.Labels))
-		}
+		path, inFile, inCluster := firstDifference("metadata.labels", generic(written.Labels), generic(j.Live.Labels))
 		if path == "" {
 			path, inFile, inCluster = firstDifference("spec", generic(written.Spec), generic(j.Live.Spec))
+		}
+		if path == "" {
+			path, inFile, inCluster = leftOut(written, j.Live, j.Snapshot.GPUResource)
+		}
+		if path == "" {
+			return nil
 		}
 		return NewMismatch(ManifestDiffers, snapshot.TextOf("%s 파일의 내용이 클러스터에 있는 JobSet %s 의 내용과 다릅니다(%s).",
 			"What %s says is not what JobSet %s in the cluster says (%s).", f.Name, j.Name, path)).
@@ -65,7 +62,8 @@ func BeTheManifestOf(j snapshot.JobSet) Matcher[snapshot.File] {
 	}
 }
 
-// jobSet finds a JobSet by name among the documents of a YAML or JSON file.
+// jobSet finds a JobSet by name among the documents of a YAML or JSON file, and among the
+// items of a List, which kubectl get prints.
 func jobSet(f snapshot.File, name string) (*jobsetv1.JobSet, *Mismatch) {
 	documents := yamlreader.NewYAMLReader(bufio.NewReader(strings.NewReader(f.Text)))
 	var others []string
@@ -74,24 +72,43 @@ func jobSet(f snapshot.File, name string) (*jobsetv1.JobSet, *Mismatch) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		var found jobsetv1.JobSet
-		if err == nil {
-			err = yaml.Unmarshal(document, &found)
+		objects, err := objectsIn(document, err)
+		for _, object := range objects {
+			var found jobsetv1.JobSet
+			group, _, _ := strings.Cut(object.GetAPIVersion(), "/")
+			if object.GetKind() == "JobSet" && group == jobsetv1.GroupVersion.Group && object.GetName() == name {
+				if err = runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &found); err == nil {
+					return &found, nil
+				}
+				break
+			}
+			if object.GetKind() != "" {
+				others = append(others, strings.TrimPrefix(fmt.Sprintf("%s %s %s", object.GetAPIVersion(), object.GetKind(), object.GetName()), " "))
+			}
 		}
 		if err != nil {
 			return nil, NewMismatch(ManifestUnreadable, snapshot.TextOf("%s 파일을 YAML 로 읽을 수 없습니다.", "The file %s cannot be read as the YAML of a JobSet.", f.Name)).
 				Row(f.Name, "the JobSet "+name, strings.Join(strings.Fields(err.Error()), " "))
 		}
-		group, _, _ := strings.Cut(found.APIVersion, "/")
-		if found.Kind == "JobSet" && group == jobsetv1.GroupVersion.Group && found.Name == name {
-			return &found, nil
-		}
-		if found.Kind != "" {
-			others = append(others, strings.TrimPrefix(fmt.Sprintf("%s %s %s", found.APIVersion, found.Kind, found.Name), " "))
-		}
 	}
 	return nil, NewMismatch(ManifestOfOtherObject, snapshot.TextOf("%s 파일에 이름이 %s 인 JobSet 이 적혀 있지 않습니다.", "The file %s has no JobSet named %s in it.", f.Name, name)).
 		Row("content", jobsetv1.GroupVersion.String()+" JobSet "+name, text.List(others))
+}
+
+// objectsIn reads the object of one document, or the items of a List.
+func objectsIn(document []byte, err error) ([]unstructured.Unstructured, error) {
+	var object unstructured.Unstructured
+	if err == nil {
+		err = yaml.Unmarshal(document, &object.Object)
+	}
+	if err != nil || !object.IsList() {
+		return []unstructured.Unstructured{object}, err
+	}
+	list, err := object.ToList()
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
 }
 
 // leftOut finds the first of the things that the lab text asks for (the queue
@@ -143,7 +160,8 @@ func firstDifference(path string, wanted, found any) (where, inFile, inCluster s
 		}
 		return "", "", ""
 	}
-	if wanted == nil || reflect.ValueOf(wanted).IsZero() || reflect.DeepEqual(wanted, found) {
+	// What a file leaves out is null or empty here; a 0 or a false is what it says.
+	if wanted == nil || wanted == "" || reflect.DeepEqual(wanted, found) {
 		return "", "", ""
 	}
 	return path, fmt.Sprint(wanted), text.OrNone(strings.TrimSuffix(fmt.Sprint(found), "<nil>"))

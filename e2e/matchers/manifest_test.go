@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/utils/ptr"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/yaml"
 
@@ -48,6 +49,38 @@ func TestAManifestThatSaysTooLittle(t *testing.T) {
 		}
 		if refusal.Code != ManifestDiffers && wrong.path != "" || wrong.path != "" && refusal.Rows[0].What != wrong.path {
 			t.Errorf("%s is reported as:\n%s", what, refusal)
+		}
+	}
+}
+
+// What a file leaves to its default is in the cluster; a 0 that it says is not left out.
+func TestAManifestThatLeavesDefaultsOut(t *testing.T) {
+	t.Parallel()
+	content, err := fixtures.Read("steps/fragile.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var live jobsetv1.JobSet
+	if err := yaml.Unmarshal(content, &live); err != nil {
+		t.Fatal(err)
+	}
+	whole := string(content)
+	retried := live.DeepCopy()
+	retried.Spec.ReplicatedJobs[1].Template.Spec.BackoffLimit = ptr.To[int32](6)
+	for what, c := range map[string]struct {
+		live *jobsetv1.JobSet
+		file string
+		path string
+	}{
+		"no replicas":         {&live, strings.ReplaceAll(whole, "    replicas: 1\n", ""), ""},
+		"no imagePullPolicy":  {&live, strings.ReplaceAll(whole, "              imagePullPolicy: IfNotPresent\n", ""), ""},
+		"another number of 0": {retried, whole, "spec.replicatedJobs[worker].template.spec.backoffLimit"},
+		"another of 2":        {&live, strings.Replace(whole, "maxRestarts: 2", "maxRestarts: 1", 1), "spec.failurePolicy.maxRestarts"},
+	} {
+		seen := &snapshot.Snapshot{Namespace: "ml", JobSets: []jobsetv1.JobSet{*c.live}, Files: map[string]string{"fragile.yaml": c.file}}
+		refusal := BeTheManifestOf(seen.JobSet("fragile"))(seen.File("fragile.yaml"))
+		if c.path == "" && refusal != nil || c.path != "" && (refusal == nil || refusal.Rows[0].What != c.path) {
+			t.Errorf("%s: %v", what, refusal)
 		}
 	}
 }

@@ -7,22 +7,30 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// HaveRunningPods judges that a JobSet has this many present pods and no more,
-// each Running and Ready and with no container ever restarted.
-func HaveRunningPods(wanted int) Matcher[snapshot.JobSet] {
+// HaveRunningPods judges that a JobSet has this many present pods and no more, each
+// made by one of its Jobs, Running and Ready, and with no container that goes on failing.
+// Where roles are named, only their pods count.
+func HaveRunningPods(wanted int, roles ...string) Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
 		if r := missingJobSet(j); r != nil {
 			return r
 		}
-		pods := j.Pods().Items
+		pods := slices.DeleteFunc(j.Pods().Items, func(pod corev1.Pod) bool {
+			return len(roles) > 0 && !slices.Contains(roles, snapshot.RoleOf(&pod))
+		})
+		if r := madeByItsJobs(j, pods); r != nil {
+			return r
+		}
 		steady := 0
 		for i := range pods {
-			if snapshot.IsRunningAndReady(&pods[i]) {
+			if j.Snapshot.Runs(&pods[i]) {
 				steady++
 			}
 		}
@@ -45,8 +53,8 @@ func HaveRunningPods(wanted int) Matcher[snapshot.JobSet] {
 		}
 		refusal.Row("pods", wanted, len(pods)).Row("pods Running and Ready", wanted, steady)
 		for i := range pods {
-			if !snapshot.IsRunningAndReady(&pods[i]) {
-				refusal.Row(pods[i].Name, "Running, Ready, never restarted", snapshot.PodState(&pods[i]))
+			if !j.Snapshot.Runs(&pods[i]) {
+				refusal.Row(pods[i].Name, "Running, Ready, not failing", snapshot.PodState(&pods[i]))
 			}
 		}
 		if refused := creationRefused(j); refused != "" && len(pods) < wanted {
@@ -62,7 +70,7 @@ func whyNotRunningText(j snapshot.JobSet) snapshot.Text {
 	held := map[string]bool{}
 	for i := range pods {
 		held[snapshot.RankOf(&pods[i])] = true
-		if snapshot.IsRunningAndReady(&pods[i]) {
+		if j.Snapshot.Runs(&pods[i]) {
 			continue
 		}
 		if restarts := snapshot.ContainerRestarts(&pods[i]); restarts > 0 {
@@ -76,6 +84,37 @@ func whyNotRunningText(j snapshot.JobSet) snapshot.Text {
 		}
 	}
 	return snapshot.Text{}
+}
+
+// madeByItsJobs refuses a pod that carries the JobSet's labels and that none of the
+// JobSet's Jobs made, and a Job that the JobSet did not make.
+func madeByItsJobs(j snapshot.JobSet, pods []corev1.Pod) *Mismatch {
+	made := map[types.UID]bool{}
+	for _, job := range j.Jobs() {
+		owner := metav1.GetControllerOf(&job)
+		if owner == nil || owner.Kind != "JobSet" || owner.UID != j.Live.UID {
+			return NewMismatch(JobOfNoJobSet, snapshot.TextOf("JobSet %s 의 라벨이 붙은 Job %s 를 이 JobSet 이 만들지 않았습니다.",
+				"Job %[2]s has the labels of JobSet %[1]s, which did not make it.", j.Name, job.Name)).
+				Row("owner of "+job.Name, "JobSet/"+j.Name, ownerText(owner))
+		}
+		made[job.UID] = true
+	}
+	for i := range pods {
+		owner := metav1.GetControllerOf(&pods[i])
+		if owner == nil || owner.Kind != "Job" || !made[owner.UID] {
+			return NewMismatch(PodOfNoJob, snapshot.TextOf("JobSet %s 의 라벨이 붙은 파드 %s 를 이 JobSet 의 Job 이 만들지 않았습니다.",
+				"Pod %[2]s has the labels of JobSet %[1]s, and no Job of that JobSet made it.", j.Name, pods[i].Name)).
+				Row("owner of "+pods[i].Name, "a Job of "+j.Name, ownerText(owner))
+		}
+	}
+	return nil
+}
+
+func ownerText(owner *metav1.OwnerReference) string {
+	if owner == nil {
+		return "none"
+	}
+	return owner.Kind + "/" + owner.Name
 }
 
 // creationRefused is why a pod, or the Job that would have made it, could last not
@@ -97,6 +136,9 @@ func HaveOnePodPerRank() Matcher[snapshot.JobSet] {
 		if r := missingJobSet(j); r != nil {
 			return r
 		}
+		if r := madeByItsJobs(j, j.Pods().Items); r != nil {
+			return r
+		}
 		held := map[string][]corev1.Pod{}
 		for _, pod := range j.Pods().Items {
 			held[snapshot.RankOf(&pod)] = append(held[snapshot.RankOf(&pod)], pod)
@@ -111,10 +153,10 @@ func HaveOnePodPerRank() Matcher[snapshot.JobSet] {
 			case len(pods) > 1:
 				return NewMismatch(RankHeldTwice, snapshot.TextOf("JobSet %s 의 %s 자리에 파드가 한꺼번에 %d개 있는데, 자리마다 하나여야 합니다.",
 					"JobSet %s has at %s %d pods at once; there should be one.", j.Name, rank, len(pods))).Row("pods at "+rank, 1, len(pods))
-			case !snapshot.IsRunningAndReady(&pods[0]):
+			case !j.Snapshot.Runs(&pods[0]):
 				return NewMismatch(PodsNotRunning, snapshot.TextOf("JobSet %s 의 %s 자리에 있는 파드가 Running 이 아닙니다(%s).",
 					"JobSet %s has a pod at %s that does not run (%s).", j.Name, rank, snapshot.StatusOf(&pods[0]))).
-					Row(pods[0].Name, "Running, Ready, never restarted", snapshot.PodState(&pods[0]))
+					Row(pods[0].Name, "Running, Ready, not failing", snapshot.PodState(&pods[0]))
 			}
 		}
 		for _, rank := range slices.Sorted(maps.Keys(held)) {

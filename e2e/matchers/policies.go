@@ -73,6 +73,11 @@ func SucceedWhenAnyOf(role string) Matcher[snapshot.JobSet] {
 		finish := jobsThatFinish(policy.Operator, policy.TargetReplicatedJobs)
 		words := snapshot.TextOf("JobSet %s 의 성공 조건은 "+finish.KO+" 것인데, %s 역할만 끝나면 성공이어야 합니다.",
 			"JobSet %s succeeds when "+finish.EN+"; it should when role %s alone finishes.", j.Name, role)
+		if slices.Equal(policy.TargetReplicatedJobs, []string{role}) {
+			// Of a role of one Job it comes to the same, and is not what the text asks for.
+			words = snapshot.TextOf("JobSet %s 의 successPolicy 에서 operator 가 %s 인데, 실습의 operator 는 %s 입니다.",
+				"JobSet %s has a successPolicy of operator %s; the lab text asks for operator %s.", j.Name, policy.Operator, jobsetv1.OperatorAny)
+		}
 		return NewMismatch(SuccessPolicyWrong, words).
 			Row("successPolicy.operator", jobsetv1.OperatorAny, policy.Operator).
 			Row("successPolicy.targetReplicatedJobs", role, targets)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/internal/text"
@@ -34,6 +35,11 @@ func BeAdmitted() Matcher[snapshot.Workload] {
 		if r := missingWorkload(w); r != nil {
 			return r
 		}
+		if !ptr.Deref(w.Live.Spec.Active, true) {
+			return NewMismatch(WorkloadDeactivated, snapshot.TextOf("JobSet %s 의 Workload 가 꺼져 있는데(spec.active 가 false), 입장해 있어야 합니다.",
+				"JobSet %s has a Workload that is deactivated (spec.active is false); it should be admitted.", w.Of.Name)).
+				Row("Workload spec.active", true, false)
+		}
 		if w.IsNow(kueuev1.WorkloadAdmitted) {
 			return nil
 		}
@@ -60,6 +66,10 @@ func BeRefusedQuota() Matcher[snapshot.Workload] {
 		case reserved == nil:
 			return NewMismatch(QuotaUndecided, snapshot.TextOf("JobSet %s 의 Workload 를 Kueue 가 아직 판단하지 않았습니다.", "JobSet %s has a Workload on which Kueue has not decided yet.", w.Of.Name)).
 				Row("QuotaReserved", "false, with a reason", "no such condition yet")
+		case !ptr.Deref(w.Live.Spec.Active, true):
+			return NewMismatch(WorkloadDeactivated, snapshot.TextOf("JobSet %s 의 Workload 가 꺼져 있어서(spec.active 가 false) 기다리는데, 쿼터를 넘어서 기다려야 합니다.",
+				"JobSet %s waits because its Workload is deactivated (spec.active is false); it should wait because it is over the quota.", w.Of.Name)).
+				Row("Workload spec.active", true, false)
 		case slices.Contains(noVerdict, reserved.Reason):
 			return NewMismatch(WaitsForOtherReason, snapshot.TextOf("JobSet %s 의 Workload 가 쿼터가 아닌 다른 사유(%s)로 기다리는데, 쿼터를 넘어서 기다려야 합니다.",
 				"JobSet %s waits for another reason than the quota (%s); it should wait because it is over the quota.", w.Of.Name, reserved.Reason)).
@@ -69,9 +79,21 @@ func BeRefusedQuota() Matcher[snapshot.Workload] {
 				"JobSet %s waits because it asks for a resource that the queue does not have (%s); it should wait because it is over the quota.",
 				w.Of.Name, text.List(uncovered(w)))).
 				Row("resources asked for", "those of the queue", strings.Join(uncovered(w), ", ")+" too")
+		case !aboutQuota(reserved.Reason, reserved.Message):
+			return NewMismatch(WaitsForOtherReason, snapshot.TextOf("JobSet %s 의 Workload 가 쿼터가 아닌 다른 사유로 기다리는데, 쿼터를 넘어서 기다려야 합니다.",
+				"JobSet %s waits for another reason than the quota; it should wait because it is over the quota.", w.Of.Name)).
+				Row("QuotaReserved", "false, because of the quota", w.ConditionText(kueuev1.WorkloadQuotaReserved))
 		}
 		return nil
 	}
+}
+
+// aboutQuota reports whether Kueue weighed a request against a quota. Its words differ
+// by version; all of them name the quota or the capacity, and a taint, a topology or a
+// node that is missing they name instead.
+func aboutQuota(reason, message string) bool {
+	said := strings.ToLower(reason + " " + message)
+	return strings.Contains(said, "quota") || strings.Contains(said, "capacity")
 }
 
 // uncovered names the resources that the JobSet's pods ask for and the
@@ -107,6 +129,10 @@ func LendAll(resource string, wanted int64) Matcher[snapshot.Queue] {
 			return NewMismatch(ClusterQueueNotFound, snapshot.TextOf("실습의 LocalQueue 가 이어질 ClusterQueue 가 없습니다.", "There is no ClusterQueue for the lab's LocalQueue to lead to."))
 		}
 		quota, reserved, used := q.Quota(resource), usage(q.Live.Status.FlavorsReservation, resource), usage(q.Live.Status.FlavorsUsage, resource)
+		if borrowed := borrowedOf(q.Live.Status.FlavorsReservation, resource); borrowed > 0 {
+			return NewMismatch(QuotaBorrowed, snapshot.TextOf("ClusterQueue %s 가 다른 큐의 쿼터 %d장을 빌려 쓰고 있는데, 자기 쿼터 안에서 입장해야 합니다.",
+				"ClusterQueue %s has borrowed %d GPUs of another queue's quota; the lab admits within its own.", q.Live.Name, borrowed)).Row("borrowed", 0, borrowed)
+		}
 		if quota == wanted && reserved == wanted && used == wanted {
 			return nil
 		}
@@ -114,6 +140,18 @@ func LendAll(resource string, wanted int64) Matcher[snapshot.Queue] {
 			"ClusterQueue %s has a quota of %d GPUs and %d in use; in this step all of a quota of %d should be.", q.Live.Name, quota, used, wanted)).
 			Row("nominalQuota", wanted, quota).Row("reserved", wanted, reserved).Row("in use", wanted, used)
 	}
+}
+
+func borrowedOf(flavors []kueuev1.FlavorUsage, resource string) int64 {
+	var total int64
+	for _, flavor := range flavors {
+		for _, r := range flavor.Resources {
+			if string(r.Name) == resource {
+				total += r.Borrowed.Value()
+			}
+		}
+	}
+	return total
 }
 
 func usage(flavors []kueuev1.FlavorUsage, resource string) int64 {

@@ -18,7 +18,8 @@ import (
 func placed(name, role, index string) corev1.Pod {
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{jobsetv1.JobSetNameKey: "js", jobsetv1.ReplicatedJobNameKey: role,
-			jobsetv1.JobIndexKey: "0", batchv1.JobCompletionIndexAnnotation: index}},
+			jobsetv1.JobIndexKey: "0", batchv1.JobCompletionIndexAnnotation: index},
+			OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "js-worker-0", UID: "job", Controller: ptr.To(true)}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
 	}
 }
@@ -28,7 +29,9 @@ func two(pods ...corev1.Pod) *snapshot.Snapshot {
 	role := jobsetv1.ReplicatedJob{Name: "worker", Replicas: 1}
 	role.Template.Spec.Parallelism, role.Template.Spec.Completions = ptr.To[int32](2), ptr.To[int32](2)
 	js := jobsetv1.JobSet{ObjectMeta: metav1.ObjectMeta{Name: "js", UID: "js"}, Spec: jobsetv1.JobSetSpec{ReplicatedJobs: []jobsetv1.ReplicatedJob{role}}}
-	return &snapshot.Snapshot{Namespace: "ml", GPUResource: "nvidia.com/gpu", JobSets: []jobsetv1.JobSet{js}, Pods: pods,
+	job := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "js-worker-0", UID: "job", Labels: map[string]string{jobsetv1.JobSetNameKey: "js"},
+		OwnerReferences: []metav1.OwnerReference{{Kind: "JobSet", Name: "js", UID: "js", Controller: ptr.To(true)}}}}
+	return &snapshot.Snapshot{Namespace: "ml", GPUResource: "nvidia.com/gpu", JobSets: []jobsetv1.JobSet{js}, Jobs: []batchv1.Job{job}, Pods: pods,
 		Files: map[string]string{"big.txt": "reason", "twice.txt": "a=1\na=2\n"}}
 }
 

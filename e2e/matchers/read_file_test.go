@@ -36,14 +36,24 @@ func TestWhatLiesInThePlaceOfAFile(t *testing.T) {
 			}
 			return os.Symlink(elsewhere, path)
 		}},
-		"nothing":   {make: func(*testing.T, string) error { return nil }, absent: true},
-		"a pipe":    {make: func(_ *testing.T, path string) error { return syscall.Mkfifo(path, 0o600) }, says: "dns.txt is a named pipe, not a file.", ko: "이름 있는 파이프"},
-		"a folder":  {make: func(_ *testing.T, path string) error { return os.Mkdir(path, 0o700) }, says: "dns.txt is a folder, not a file.", ko: "폴더"},
-		"a device":  {make: func(_ *testing.T, path string) error { return os.Symlink("/dev/zero", path) }, says: "dns.txt is a device, not a file.", ko: "장치"},
-		"a gap":     {make: func(_ *testing.T, path string) error { return os.Symlink(path+"-gone", path) }, says: "dns.txt is a symbolic link that leads nowhere.", ko: "심볼릭 링크"},
-		"a loop":    {make: func(_ *testing.T, path string) error { return os.Symlink(path, path) }, says: "dns.txt is a symbolic link that leads nowhere.", ko: "심볼릭 링크"},
-		"endless":   {make: func(_ *testing.T, path string) error { return os.Symlink("/proc/kallsyms", path) }, says: "dns.txt is larger than 256 KiB.", ko: "256 KiB 보다 큽니다"},
-		"UTF-16":    {make: func(_ *testing.T, path string) error { return os.WriteFile(path, inUTF16("text\n"), 0o600) }, says: "dns.txt is saved as UTF-16; it should be UTF-8.", ko: "UTF-8"},
+		"nothing":          {make: func(*testing.T, string) error { return nil }, absent: true},
+		"a pipe":           {make: func(_ *testing.T, path string) error { return syscall.Mkfifo(path, 0o600) }, says: "dns.txt is a named pipe, not a file.", ko: "이름 있는 파이프"},
+		"a folder":         {make: func(_ *testing.T, path string) error { return os.Mkdir(path, 0o700) }, says: "dns.txt is a folder, not a file.", ko: "폴더"},
+		"a device":         {make: func(_ *testing.T, path string) error { return os.Symlink("/dev/zero", path) }, says: "dns.txt is a device, not a file.", ko: "장치"},
+		"a gap":            {make: func(_ *testing.T, path string) error { return os.Symlink(path+"-gone", path) }, says: "dns.txt is a symbolic link that leads nowhere.", ko: "심볼릭 링크"},
+		"a loop":           {make: func(_ *testing.T, path string) error { return os.Symlink(path, path) }, says: "dns.txt is a symbolic link that leads nowhere.", ko: "심볼릭 링크"},
+		"endless":          {make: func(_ *testing.T, path string) error { return os.Symlink("/proc/kallsyms", path) }, says: "dns.txt is larger than 256 KiB.", ko: "256 KiB 보다 큽니다"},
+		"UTF-16":           {make: func(_ *testing.T, path string) error { return os.WriteFile(path, inUTF16("text\n"), 0o600) }, says: "dns.txt is saved as UTF-16; it should be UTF-8.", ko: "UTF-8"},
+		"UTF-16, unmarked": {make: func(_ *testing.T, path string) error { return os.WriteFile(path, inUTF16("text\n")[2:], 0o600) }, says: "dns.txt is saved as UTF-16; it should be UTF-8.", ko: "UTF-8"},
+		"big-endian UTF-16, unmarked": {make: func(_ *testing.T, path string) error {
+			return os.WriteFile(path, []byte("\x00t\x00e\x00x\x00t"), 0o600)
+		}, says: "dns.txt is saved as UTF-16; it should be UTF-8.", ko: "UTF-8"},
+		"UTF-32": {make: func(_ *testing.T, path string) error {
+			return os.WriteFile(path, []byte("\xff\xfe\x00\x00t\x00\x00\x00"), 0o600)
+		}, says: "dns.txt is saved as UTF-32; it should be UTF-8.", ko: "UTF-8"},
+		"UTF-32, unmarked": {make: func(_ *testing.T, path string) error {
+			return os.WriteFile(path, []byte("t\x00\x00\x00e\x00\x00\x00"), 0o600)
+		}, says: "dns.txt is saved as UTF-32; it should be UTF-8.", ko: "UTF-8"},
 		"a program": {make: func(_ *testing.T, path string) error { return os.WriteFile(path, []byte("\x7fELF\x00"), 0o600) }, says: "dns.txt is not a text file.", ko: "텍스트"},
 		"a gigabyte": {make: func(_ *testing.T, path string) error {
 			file, err := os.Create(path)

@@ -16,9 +16,9 @@ func Report(admitted, suspended []string, restarts int) Matcher[snapshot.File] {
 		if r := missingFile(f); r != nil {
 			return r
 		}
-		var keys map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(f.Text), &keys); err != nil {
-			return NewMismatch(ReportNotJSON, snapshot.TextOf("%s 파일을 JSON 객체로 읽을 수 없습니다.", "The file %s cannot be read as a JSON object.", f.Name)).Row(f.Name, "a JSON object", f.Quote())
+		keys, refusal := objectIn(f)
+		if refusal != nil {
+			return refusal
 		}
 		wanted := []string{"admitted", "fragile_restarts", "suspended"}
 		if found := slices.Sorted(maps.Keys(keys)); !slices.Equal(found, wanted) {
@@ -38,12 +38,16 @@ func Report(admitted, suspended []string, restarts int) Matcher[snapshot.File] {
 			return NewMismatch(ValueNotANumber, snapshot.TextOf("%s 파일의 fragile_restarts 값이 숫자가 아닙니다.", "The value of fragile_restarts in the file %s is not a number.", f.Name)).
 				Row("fragile_restarts", restarts, string(keys["fragile_restarts"]))
 		}
-		if number != float64(restarts) {
-			return NewMismatch(ValueOutdated, snapshot.TextOf("%s 파일의 fragile_restarts 값(%v)이 지금 JobSet fragile 의 재시작 횟수와 다릅니다.",
-				"The file %s says %v for fragile_restarts, which is not how often JobSet fragile has restarted.", f.Name, number)).
-				Row("fragile_restarts", restarts, number)
+		if number == float64(restarts) {
+			return nil
 		}
-		return nil
+		words := snapshot.TextOf("%s 파일의 fragile_restarts 값(%v)이 지금 JobSet fragile 의 재시작 횟수와 다릅니다.",
+			"The file %s says %v for fragile_restarts, which is not how often JobSet fragile has restarted.", f.Name, number)
+		if number < float64(restarts) {
+			words = snapshot.TextOf("%s 파일의 fragile_restarts 값(%v)이 지금 JobSet fragile 의 재시작 횟수보다 작은데, 적은 뒤에 다시 재시작했을 수 있습니다.",
+				"The file %s says %v for fragile_restarts, which is less than JobSet fragile has restarted by now; it may have restarted since that was written.", f.Name, number)
+		}
+		return NewMismatch(ValueOutdated, words).Row("fragile_restarts", restarts, number)
 	}
 }
 

@@ -43,21 +43,27 @@ func newObjectHistory(kind string, object client.Object) ObjectHistory {
 		Kind:    kind,
 		Name:    object.GetName(),
 		UID:     object.GetUID(),
-		JobSet:  labels[jobsetv1.JobSetNameKey],
+		JobSet:  jobSetOf(kind, object),
 		Role:    labels[jobsetv1.ReplicatedJobNameKey],
 		Index:   labels[batchv1.JobCompletionIndexAnnotation],
 		Attempt: labels[RestartAttemptLabel],
 	}
-	if kind == "JobSet" {
-		sighting.JobSet = object.GetName()
-	}
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		sighting.Owner = owner.Kind + "/" + owner.Name
-		if kind == "Workload" && owner.Kind == "JobSet" {
-			sighting.JobSet = owner.Name
-		}
 	}
 	return sighting
+}
+
+// jobSetOf names the JobSet that an object is, that it belongs to by its labels or, of a
+// Workload or a Service, that owns it; empty if there is none.
+func jobSetOf(kind string, object client.Object) string {
+	if kind == "JobSet" {
+		return object.GetName()
+	}
+	if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == "JobSet" && kind != "Job" {
+		return owner.Name
+	}
+	return object.GetLabels()[jobsetv1.JobSetNameKey]
 }
 
 func stateFieldsOf(object client.Object) []stateField {

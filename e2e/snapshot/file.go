@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -14,17 +15,6 @@ type File struct {
 	Unread *Text
 }
 
-// Plain takes away what differs between editors and says nothing: a byte order
-// mark, carriage returns, blanks at the end of a line.
-func Plain(text string) string {
-	text = strings.TrimPrefix(text, "\ufeff")
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimRight(line, " \t\r")
-	}
-	return strings.Join(lines, "\n")
-}
-
 // Quote is the start of the file's text on one line, for a message.
 func (f File) Quote() string {
 	text := strings.Join(strings.Fields(f.Text), " ")
@@ -34,25 +24,40 @@ func (f File) Quote() string {
 	return fmt.Sprintf("%q", text)
 }
 
-// A pair is one line key=value of a file.
+// A pair is key=value in a file.
 type pair struct {
 	Key, Value string
 }
 
-// Pairs reads the lines of the form key=value. Blanks around either side are
-// let pass; lines of another form are returned apart.
+var (
+	// keyAndValue is one pair; the value may be in quotes, as the downward API writes the
+	// labels of a pod and a shell its variables, and the key or the whole pair too.
+	keyAndValue = regexp.MustCompile(`"([\w./-]+)\s*=\s*([^"]*)"|'([\w./-]+)\s*=\s*([^']*)'|["']?([\w./-]+)["']?\s*=\s*("[^"]*"|'[^']*'|[^\s,;]*)`)
+	// aroundPairs is what may stand on a line beside pairs: what divides them, the bullet of
+	// a list, the shell's export, the heading that kubectl describe puts before labels, a
+	// comment.
+	aroundPairs = regexp.MustCompile(`^(export|Labels:|[-*])?[\s,;]*(#.*)?$`)
+)
+
+// Pairs reads what has the form key=value, with blanks around either side, several on a
+// line, and quotes around it. Lines on which something else stands are returned apart.
+// What was typed at a prompt and comments are neither.
 func (f File) Pairs() (pairs []pair, others []string) {
 	for line := range strings.Lines(f.Text) {
 		line = strings.TrimSpace(line)
-		if line == "" {
+		if line == "" || isCommand(line) {
 			continue
 		}
-		key, value, ok := strings.Cut(line, "=")
-		if !ok {
+		for _, found := range keyAndValue.FindAllStringSubmatch(line, -1) {
+			key, value := found[1]+found[3]+found[5], found[2]+found[4]+found[6]
+			if quoted := len(value) > 1 && strings.ContainsRune(`"'`, rune(value[0])); quoted {
+				value = strings.TrimSuffix(value[1:], value[:1])
+			}
+			pairs = append(pairs, pair{key, strings.TrimSpace(value)})
+		}
+		if rest := keyAndValue.ReplaceAllString(line, ""); !aroundPairs.MatchString(strings.TrimSpace(rest)) {
 			others = append(others, line)
-			continue
 		}
-		pairs = append(pairs, pair{strings.TrimSpace(key), strings.TrimSpace(value)})
 	}
 	return pairs, others
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/fixtures"
@@ -59,18 +60,21 @@ func Covered(queue *kueuev1.ClusterQueue) []string {
 	return resources
 }
 
-// GpusOf sums the GPUs of a pod's containers. An extended resource's request
-// equals its limit and may be left out.
-func GpusOf(pod corev1.PodSpec, resource string) int64 {
-	var total int64
-	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
-		amount, ok := container.Resources.Limits[corev1.ResourceName(resource)]
-		if !ok {
-			amount = container.Resources.Requests[corev1.ResourceName(resource)]
+// GpusOf is how many GPUs a pod asks for, as the scheduler and Kueue count it: its
+// containers and sidecars added up, or its largest ordinary init container, if that asks
+// for more. An extended resource's request equals its limit and may be left out.
+func GpusOf(spec corev1.PodSpec, gpu string) int64 {
+	name, asked := corev1.ResourceName(gpu), *spec.DeepCopy()
+	for _, containers := range [][]corev1.Container{asked.InitContainers, asked.Containers} {
+		for i := range containers {
+			resources := &containers[i].Resources
+			if limit, limited := resources.Limits[name]; limited {
+				resources.Requests = corev1.ResourceList{name: limit}
+			}
 		}
-		total += amount.Value()
 	}
-	return total
+	total := resource.PodRequests(&corev1.Pod{Spec: asked}, resource.PodResourcesOptions{})[name]
+	return total.Value()
 }
 
 func (q Queue) Quota(resource string) int64 {

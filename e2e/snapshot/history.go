@@ -37,6 +37,11 @@ type ObjectHistory struct {
 	// Address is the last pod IP that was seen.
 	Address string `json:"address,omitempty"`
 
+	// GPUs is how many a pod asks for, and how many a Workload does for all its pods;
+	// Devices are those that a pod was seen to hold, with commas between them.
+	GPUs    int64  `json:"gpus,omitempty"`
+	Devices string `json:"devices,omitempty"`
+
 	Transitions []Transition `json:"moments,omitempty"`
 }
 

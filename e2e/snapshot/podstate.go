@@ -2,6 +2,8 @@ package snapshot
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +22,9 @@ const RestartAttemptLabel = "jobset.sigs.k8s.io/restart-attempt"
 // Waiting reasons of a container that is only on its way.
 var onItsWay = map[string]bool{"": true, "ContainerCreating": true, "PodInitializing": true}
 
+// IsOnItsWay reports whether a container that waits for this reason is only on its way.
+func IsOnItsWay(reason string) bool { return onItsWay[reason] }
+
 // RankOf names a pod by its place in the JobSet, as its hostname does without
 // the JobSet's name: worker-0-1 is completion index 1 of the first worker Job.
 func RankOf(pod *corev1.Pod) string {
@@ -36,10 +41,35 @@ func isReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// IsRunningAndReady is what the lab text means by a pod that runs: Running, Ready, no
-// container ever started again.
+// isDead reports whether a pod has ended or is lost: it never runs again.
+func isDead(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodUnknown
+}
+
+// IsRunningAndReady reports whether a pod is Running and Ready now.
 func IsRunningAndReady(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning && isReady(pod) && ContainerRestarts(pod) == 0
+	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning && isReady(pod)
+}
+
+// steadyAfter is how long a container that was started again must have run since.
+const steadyAfter = 10 * time.Second
+
+// Runs is what the lab text means by a pod that runs: Running, Ready, and with no
+// container that goes on failing. One that was started again once, and has run since, or
+// that went down with its node, is none.
+func (s *Snapshot) Runs(pod *corev1.Pod) bool {
+	if !IsRunningAndReady(pod) {
+		return false
+	}
+	return s.RunsUnbroken(pod) || ContainerRestarts(pod) == 1 && !slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+		return c.RestartCount > 0 && (c.State.Running == nil || c.State.Running.StartedAt.IsZero() || s.Taken.Sub(c.State.Running.StartedAt.Time) < steadyAfter)
+	})
+}
+
+// RunsUnbroken is the same of a pod that must not have started a container again, but
+// with its node.
+func (s *Snapshot) RunsUnbroken(pod *corev1.Pod) bool {
+	return IsRunningAndReady(pod) && (ContainerRestarts(pod) == 0 || s.WentDownWithNode(pod))
 }
 
 func ContainerRestarts(pod *corev1.Pod) int32 {

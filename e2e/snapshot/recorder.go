@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/internal/text"
 )
@@ -26,30 +27,37 @@ type Recorder struct {
 	seen   map[types.UID]*objectRecord
 	events map[types.UID]Event
 	gaps   []string
+	others []string // JobSets that are not noted
 
 	Watching bool
+	// GPUResource is what a GPU is called, for the objects that the watch brings.
+	GPUResource string
 }
 
 type objectRecord struct {
 	history ObjectHistory
 	order   int
 	version string // the resource version seen last
+	created time.Time
 	// last holds, for each aspect of the object, the state noted last.
 	last map[string]stateField
 }
 
-// NewRecorder returns a recorder whose time starts now.
-func NewRecorder() *Recorder {
+// NewRecorder returns a recorder whose time starts now, and which notes nothing of
+// some other JobSets.
+func NewRecorder(others ...string) *Recorder {
 	return &Recorder{
 		since:  time.Now(),
 		now:    time.Now,
 		seen:   map[types.UID]*objectRecord{},
 		events: map[types.UID]Event{},
+		others: others,
 	}
 }
 
 // ObserveAll notes the states of all objects of a snapshot.
 func (r *Recorder) ObserveAll(s *Snapshot) {
+	r.name(s.GPUResource)
 	for i := range s.JobSets {
 		r.Observe(&s.JobSets[i])
 	}
@@ -62,6 +70,37 @@ func (r *Recorder) ObserveAll(s *Snapshot) {
 	for i := range s.Workloads {
 		r.Observe(&s.Workloads[i])
 	}
+	r.noteDevices(s)
+}
+
+func (r *Recorder) name(gpuResource string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.GPUResource = gpuResource
+}
+
+// noteDevices notes what only a look at the lab knows: which devices are whose.
+func (r *Recorder) noteDevices(s *Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range s.Pods {
+		if known, ok := r.seen[s.Pods[i].UID]; ok {
+			known.history.Devices = text.Or(s.Devices[s.Pods[i].Name], known.history.Devices)
+		}
+	}
+}
+
+// gpusOf is how many GPUs a pod asks for, or a Workload does for all its pods.
+func gpusOf(object client.Object, resource string) (gpus int64) {
+	switch o := object.(type) {
+	case *corev1.Pod:
+		return GpusOf(o.Spec, resource)
+	case *kueuev1.Workload:
+		for _, podSet := range o.Spec.PodSets {
+			gpus += int64(podSet.Count) * GpusOf(podSet.Template.Spec, resource)
+		}
+	}
+	return gpus
 }
 
 // Observe notes the states of an object that are new since it was seen last.
@@ -73,7 +112,7 @@ func (r *Recorder) Observe(object client.Object) {
 		return
 	}
 	kind := kindOf(object)
-	if kind == "" {
+	if kind == "" || slices.Contains(r.others, jobSetOf(kind, object)) {
 		return
 	}
 	known, ok := r.seen[object.GetUID()]
@@ -81,11 +120,14 @@ func (r *Recorder) Observe(object client.Object) {
 		return
 	}
 	if !ok {
-		known = &objectRecord{history: newObjectHistory(kind, object), order: len(r.seen), last: map[string]stateField{}}
+		known = &objectRecord{history: newObjectHistory(kind, object), created: object.GetCreationTimestamp().Time, order: len(r.seen), last: map[string]stateField{}}
 		r.seen[object.GetUID()] = known
 		known.note(r.at(), stateSeen, "")
 	}
 	known.version = object.GetResourceVersion()
+	if gpus := gpusOf(object, r.GPUResource); gpus > 0 {
+		known.history.GPUs = gpus
+	}
 	if pod, isPod := object.(*corev1.Pod); isPod && pod.Status.PodIP != "" {
 		known.history.Address = pod.Status.PodIP
 	}
@@ -139,7 +181,7 @@ func (r *Recorder) Events() []Event {
 	defer r.mu.Unlock()
 	var events []Event
 	for _, event := range r.events {
-		if _, known := r.seen[event.UID]; known {
+		if _, known := r.seen[event.UID]; known || r.Tells(event) {
 			events = append(events, event)
 		}
 	}
@@ -169,23 +211,3 @@ func (k *objectRecord) note(at float64, state, text string) {
 }
 
 func (r *Recorder) at() float64 { return text.Seconds(r.now().Sub(r.since)) }
-
-// shortEvent shortens an event to what a person asks of it.
-func (r *Recorder) shortEvent(event *corev1.Event) Event {
-	when := event.LastTimestamp.Time
-	if when.IsZero() {
-		when = event.EventTime.Time
-	}
-	if when.IsZero() {
-		when = event.CreationTimestamp.Time
-	}
-	return Event{
-		At:      text.Seconds(when.Sub(r.since)),
-		Type:    event.Type,
-		Reason:  event.Reason,
-		Object:  event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name,
-		UID:     event.InvolvedObject.UID,
-		Message: event.Message,
-		Count:   event.Count,
-	}
-}

@@ -47,6 +47,7 @@ func (s *Snapshot) Recording() (*Snapshot, error) {
 		strip(&r.ClusterQueue.ObjectMeta)
 		r.ClusterQueue.Spec.Preemption, r.ClusterQueue.Spec.FlavorFungibility = nil, nil
 	}
+	r.Nodes = nil
 	// What kubelet does with a pod that comes up, the pod shows itself.
 	r.Events = slices.DeleteFunc(r.Events, func(event Event) bool {
 		return event.Type == corev1.EventTypeNormal && strings.HasPrefix(event.Object, "Pod/")

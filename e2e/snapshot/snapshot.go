@@ -22,8 +22,18 @@ type Controller struct {
 	Why        string `json:"why,omitempty"` // why it is not available
 }
 
+// A Node is whether one of the lab's nodes is there to work.
+type Node struct {
+	Name     string `json:"name"`
+	NotReady string `json:"notReady,omitempty"` // why it is not Ready
+}
+
 // ScaledToNone is why a manager is not there that somebody switched off.
 const ScaledToNone = "it is scaled to 0"
+
+// NoDeviceVariable is why nobody can see which device a pod holds where the device plugin
+// does not say it to the container. The lab text asks for no such variable.
+const NoDeviceVariable = "the device plugin sets no NVIDIA_VISIBLE_DEVICES"
 
 // A Snapshot is one reading of the lab: the objects of its namespace, the
 // learner's files, and what was ever seen. Judgements are pure functions of it,
@@ -46,6 +56,8 @@ type Snapshot struct {
 
 	// Controllers are the JobSet and the Kueue manager, as far as they can be seen.
 	Controllers []Controller `json:"controllers,omitempty"`
+	// Nodes are the lab's, as far as they can be seen.
+	Nodes []Node `json:"nodes,omitempty"`
 	// Unanswered says of a lookup that was tried for this snapshot that no DNS
 	// server answered it.
 	Unanswered string `json:"unanswered,omitempty"`

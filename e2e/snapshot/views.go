@@ -73,7 +73,8 @@ type ReplicatedJob struct {
 	Fields *jobsetv1.ReplicatedJob
 }
 
-// Pods are the present pods of a JobSet: those not being deleted.
+// Pods are the present pods of a JobSet: those that are not being deleted, and are not
+// dead with another pod in their place.
 type Pods struct {
 	Of    JobSet
 	Items []corev1.Pod
@@ -111,14 +112,35 @@ func (j JobSet) ReplicatedJob(name string) ReplicatedJob {
 	return role
 }
 
-// Pods returns the JobSet's present pods, in order of rank.
+// Pods returns the JobSet's present pods, in order of rank. A Job that replaces a pod
+// that failed, was evicted or was not admitted keeps the dead one beside the new one.
 func (j JobSet) Pods() Pods {
 	pods := Pods{Of: j}
-	for _, pod := range j.AllPods() {
-		if pod.DeletionTimestamp == nil {
-			pods.Items = append(pods.Items, pod)
+	replaced := map[string]bool{}
+	all := j.AllPods()
+	for i := range all {
+		if all[i].DeletionTimestamp == nil && !isDead(&all[i]) {
+			replaced[RankOf(&all[i])] = true
 		}
 	}
+	// Of several dead ones in a place that nobody holds, the newest stands for it.
+	for i := range slices.Backward(all) {
+		pod, rank := &all[i], RankOf(&all[i])
+		switch {
+		case pod.DeletionTimestamp != nil, isDead(pod) && replaced[rank]:
+			continue
+		case isDead(pod):
+			newest := pod
+			for k := range all {
+				if RankOf(&all[k]) == rank && all[k].DeletionTimestamp == nil && all[k].CreationTimestamp.After(newest.CreationTimestamp.Time) {
+					newest = &all[k]
+				}
+			}
+			pod, replaced[rank] = newest, true
+		}
+		pods.Items = append(pods.Items, *pod)
+	}
+	slices.Reverse(pods.Items)
 	return pods
 }
 

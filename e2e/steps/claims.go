@@ -98,7 +98,9 @@ var probes = []lab.Probe{{
 	Ask: func(ctx context.Context, me *lab.Learner, s *snapshot.Snapshot) error {
 		return me.AskTable(ctx, s, "jobsets")
 	},
-	Check: func(c *Check, s *snapshot.Snapshot) { Expect(c, s, ShowEachJobSet("RESTARTS", "COMPLETED", "SUSPENDED")) },
+	Check: func(c *Check, s *snapshot.Snapshot) {
+		Expect(c, s, ShowEachJobSet("RESTARTS", "COMPLETED", "SUSPENDED"))
+	},
 }, {
 	Name: "workloads-listed", Step: 8,
 	Ask: func(ctx context.Context, me *lab.Learner, s *snapshot.Snapshot) error {

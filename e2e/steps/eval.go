@@ -28,5 +28,6 @@ var evalStep = lab.Step{
 		Expect(c, eval, HaveCompleted())
 		Expect(c, eval.ReplicatedJob("leader"), HaveAJobThatCompleted())
 		Expect(c, eval.ReplicatedJob("worker"), HaveNoJobThatEverCompleted())
+		Expect(c, eval.ReplicatedJob("worker"), HaveHadRunningPods())
 	},
 }

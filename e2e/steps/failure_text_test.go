@@ -44,7 +44,11 @@ func TestJudgeTellsTheStory(t *testing.T) {
 func failure(step lab.Step, snapshot *snapshot.Snapshot) report.Failure {
 	refusals := step.Judge(snapshot).Mismatches
 	failure := report.Failure{Stage: "is not passed", Mismatch: *refusals[0], Others: refusals[1:], Waited: 60}
-	if blocker := blockers.Final(snapshot, step.JobSets); blocker.Code != "" {
+	blocker := blockers.Final(snapshot, step.JobSets)
+	if blocker.Code == "" {
+		blocker = blockers.Find(snapshot, step.JobSets)
+	}
+	if blocker.Code != "" {
 		failure.Blocker = &blocker
 	}
 	return failure

@@ -65,6 +65,8 @@ var _ = newVariations(3, variations{
 		{"the wrong prefix jobset.x-k8s.io/", func(s *snapshot.Snapshot) { replace(s, "labels.txt", "jobset.sigs.k8s.io/", "jobset.x-k8s.io/") }},
 		{"keys without their prefix", func(s *snapshot.Snapshot) { replace(s, "labels.txt", "batch.kubernetes.io/", "") }},
 		{"three keys", func(s *snapshot.Snapshot) { replace(s, "labels.txt", "jobset.sigs.k8s.io/job-index=0\n", "") }},
+		{"a fifth key that the pod does not carry", func(s *snapshot.Snapshot) { s.Files["labels.txt"] += "jobset.sigs.k8s.io/rank=1\n" }},
+		{"a fifth label with another value than the pod's", func(s *snapshot.Snapshot) { s.Files["labels.txt"] += "jobset.sigs.k8s.io/restart-attempt=1\n" }},
 		{"five keys", func(s *snapshot.Snapshot) { s.Files["labels.txt"] += "jobset.sigs.k8s.io/restart-attempt=0\n" }},
 		{"a key twice", func(s *snapshot.Snapshot) { s.Files["labels.txt"] += "jobset.sigs.k8s.io/job-index=0\n" }},
 		{"the leader's labels", func(s *snapshot.Snapshot) {
@@ -105,6 +107,28 @@ var _ = newVariations(8, variations{
 			s.Files["report.json"] = `{"admitted": "train", "suspended": ["big"], "fragile_restarts": 1}`
 		}},
 		{"a stale count", func(s *snapshot.Snapshot) { jobSet(s, "fragile").Status.Restarts = 2 }},
+		{"admitted twice, and the second time right", func(s *snapshot.Snapshot) {
+			replace(s, "report.json", `"admitted": [`, `"admitted": ["big"], "admitted": [`)
+		}},
+		{"a Python dict", func(s *snapshot.Snapshot) { replace(s, "report.json", `"`, `'`) }},
+		{"typographic quotes", func(s *snapshot.Snapshot) { replace(s, "report.json", `"train"`, `“train”`) }},
+		{"a comma at the end", func(s *snapshot.Snapshot) { replace(s, "report.json", `: 1`, `: 1,`) }},
+		{"a comma missing", func(s *snapshot.Snapshot) { replace(s, "report.json", `],`, `]`) }},
+		{"a comment", func(s *snapshot.Snapshot) { replace(s, "report.json", `: 1`, `: 1 // status.restarts`) }},
+		{"not closed", func(s *snapshot.Snapshot) {
+			s.Files["report.json"] = strings.TrimSuffix(s.Files["report.json"], "}\n")
+		}},
+		{"two objects, as >> leaves them", func(s *snapshot.Snapshot) { s.Files["report.json"] += s.Files["report.json"] }},
+		{"a Markdown fence", func(s *snapshot.Snapshot) { s.Files["report.json"] = "```json\n" + s.Files["report.json"] + "```\n" }},
+		{"YAML", func(s *snapshot.Snapshot) {
+			s.Files["report.json"] = "admitted: [train]\nsuspended: [big]\nfragile_restarts: 1\n"
+		}},
+		{"a line end inside a name", func(s *snapshot.Snapshot) { replace(s, "report.json", `"train"`, "\"tra\nin\"") }},
+		{"null", func(s *snapshot.Snapshot) { s.Files["report.json"] = "null\n" }},
+		{"the command that prints it", func(s *snapshot.Snapshot) { s.Files["report.json"] = "$ cat report.json\n" + s.Files["report.json"] }},
+		{"names with their namespace", func(s *snapshot.Snapshot) { replace(s, "report.json", `"train"`, `"ml/train"`) }},
+		{"objects for names", func(s *snapshot.Snapshot) { replace(s, "report.json", `"train"`, `{"name": "train"}`) }},
+		{"half a restart", func(s *snapshot.Snapshot) { replace(s, "report.json", `: 1`, `: 1.5`) }},
 		{"fragile restarted never", func(s *snapshot.Snapshot) {
 			jobSet(s, "fragile").Status.Restarts = 0
 			replace(s, "report.json", `: 1`, `: 0`)
@@ -115,6 +139,15 @@ var _ = newVariations(8, variations{
 			s.Files["report.json"] = `{"fragile_restarts":1,"suspended":["big"],"admitted":["train"]}`
 		}},
 		{"CRLF and no final newline", func(s *snapshot.Snapshot) { asOnWindows(s, "report.json") }},
+		{"a byte order mark, tabs and blanks of a web page", func(s *snapshot.Snapshot) {
+			replace(s, "report.json", "  ", "\t\u00a0")
+			s.Files["report.json"] = "\ufeff" + s.Files["report.json"]
+		}},
+		{"the colours of jq", func(s *snapshot.Snapshot) { replace(s, "report.json", `"train"`, "\x1b[0;32m\"train\"\x1b[0m") }},
+		{"escaped letters, and the count as 1.0", func(s *snapshot.Snapshot) {
+			replace(s, "report.json", `"train"`, `"\u0074rain"`)
+			replace(s, "report.json", `: 1`, `: 1.0`)
+		}},
 		{"two restarts", func(s *snapshot.Snapshot) {
 			restartedTwice(s)
 			replace(s, "report.json", `: 1`, `: 2`)

@@ -30,6 +30,7 @@ var fragileStep = lab.Step{
 		Expect(c, fragile.ReplicatedJob("worker"), HaveOneJobOf(1))
 		Expect(c, fragile, AllowRestarts(2))
 		Expect(c, fragile.ReplicatedJob("worker"), HaveBackoffLimit(0))
+		Expect(c, fragile.ReplicatedJob("worker"), EndOnFile("/tmp/fail"))
 		Expect(c, fragile, HaveRestarted())
 		// The count rises before the old pods are gone, so for a while pods of
 		// two attempts are there together.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -38,6 +39,7 @@ var _ = newVariations(4, variations{
 		{"backoffLimit 1", func(s *snapshot.Snapshot) { role(s, "fragile", "worker").Template.Spec.BackoffLimit = ptr.To[int32](1) }},
 		{"no failurePolicy", func(s *snapshot.Snapshot) { jobSet(s, "fragile").Spec.FailurePolicy = nil }},
 		{"maxRestarts 3", func(s *snapshot.Snapshot) { jobSet(s, "fragile").Spec.FailurePolicy.MaxRestarts = 3 }},
+		{"a worker that only sleeps", func(s *snapshot.Snapshot) { container(s, "fragile", "worker").Command = []string{"sleep", "86400"} }},
 		{"two workers", func(s *snapshot.Snapshot) { workers(s, "fragile", 2) }},
 		{"a JobSet that ended Failed after the third failure", func(s *snapshot.Snapshot) {
 			jobSet(s, "fragile").Status.Restarts = 2
@@ -73,6 +75,14 @@ var _ = newVariations(4, variations{
 			workerFirst(s, "fragile")
 			requests(s, "fragile")
 		}},
+		{"a worker whose script lies in a volume", func(s *snapshot.Snapshot) {
+			container(s, "fragile", "worker").Command = []string{"sh", "/scripts/run.sh"}
+			role(s, "fragile", "worker").Template.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "scripts"}}
+		}},
+		{"a worker that has the file's name in a variable", func(s *snapshot.Snapshot) {
+			container(s, "fragile", "worker").Command = []string{"sh", "-c", "until [ -e $MARK ]; do sleep 1; done; exit 1"}
+			container(s, "fragile", "worker").Env = []corev1.EnvVar{{Name: "MARK", Value: "/tmp/fail"}}
+		}},
 		{"a JobSet of the learner's own that failed", func(s *snapshot.Snapshot) {
 			own := jobSet(s, "fragile").DeepCopy()
 			own.Name, own.UID = "fragile-first-try", "uid-of-a-first-try"
@@ -84,6 +94,17 @@ var _ = newVariations(4, variations{
 
 var _ = newVariations(5, variations{
 	Wrong: []variation{
+		{"workers that never ran", func(s *snapshot.Snapshot) {
+			for i, seen := range s.Seen.Objects {
+				if seen.Kind == "Pod" && seen.JobSet == "eval" && seen.Role == "worker" {
+					s.Seen.Objects[i].Transitions = slices.DeleteFunc(seen.Transitions, func(t snapshot.Transition) bool { return t.State == "Running" })
+				}
+			}
+		}},
+		{"gone after its TTL", func(s *snapshot.Snapshot) {
+			drop(s, "eval")
+			s.Events = append(s.Events, snapshot.Event{At: 99, Type: "Normal", Reason: "AllJobsCompleted", Object: "JobSet/eval", Message: "jobset completed successfully"})
+		}},
 		{"no successPolicy", func(s *snapshot.Snapshot) {
 			jobSet(s, "eval").Spec.SuccessPolicy = &jobsetv1.SuccessPolicy{Operator: jobsetv1.OperatorAll}
 		}},

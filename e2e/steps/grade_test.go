@@ -3,30 +3,16 @@ package steps
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"gsb.test/jobset-e2e/e2e/internal/grade"
+	"gsb.test/jobset-e2e/e2e/internal/labtest"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
 // These tests judge what a learner is told where a check sees less than a run. The
 // sentences for every wrong variation are in testdata/messages.
-
-// asChecked is the snapshot as a check sees the same lab: one reading, the events
-// on what is still there, no history, and nothing from inside of a pod. What the
-// kubelet says of devices is what the pods said.
-func asChecked(s *snapshot.Snapshot) *snapshot.Snapshot {
-	recorder := snapshot.NewRecorder()
-	recorder.ObserveAll(s)
-	s.Seen, s.ReadOnly = recorder.History(), true
-	s.Events = slices.DeleteFunc(s.Events, func(event snapshot.Event) bool {
-		_, there := s.Seen.Of(event.UID)
-		return !there
-	})
-	return s
-}
 
 // wellSaid fails if a learner would be told nothing, or half of it.
 func wellSaid(t *testing.T, of string, words snapshot.Text) {
@@ -58,7 +44,7 @@ func TestCheckNeedsNoHistory(t *testing.T) {
 	t.Parallel()
 	var unseen strings.Builder
 	for _, step := range Course.Steps {
-		right := grade.GradeStep(step, asChecked(walked(t)))
+		right := grade.GradeStep(step, labtest.AsChecked(walked(t)))
 		if !right.Passed {
 			t.Errorf("%s: the recorded lab is refused as make check sees it, which looks once and has no history (Snapshot.ReadOnly): %s", step, right.EN)
 		}
@@ -66,7 +52,7 @@ func TestCheckNeedsNoHistory(t *testing.T) {
 		for _, wrong := range Varied[step.Number].Wrong {
 			snapshot := walked(t)
 			wrong.change(snapshot)
-			grade := grade.GradeStep(step, asChecked(snapshot))
+			grade := grade.GradeStep(step, labtest.AsChecked(snapshot))
 			if !grade.Passed {
 				continue
 			}
@@ -78,7 +64,7 @@ func TestCheckNeedsNoHistory(t *testing.T) {
 		for _, right := range Varied[step.Number].Right {
 			snapshot := walked(t)
 			right.change(snapshot)
-			if grade := grade.GradeStep(step, asChecked(snapshot)); !grade.Passed {
+			if grade := grade.GradeStep(step, labtest.AsChecked(snapshot)); !grade.Passed {
 				t.Errorf("%s: %s: refused as make check sees it, which looks once and has no history (Snapshot.ReadOnly): %s", step, right.name, grade.EN)
 			}
 		}
@@ -90,7 +76,7 @@ func TestCheckRefusesEveryMistake(t *testing.T) {
 	t.Parallel()
 	for _, mistake := range Course.Mistakes {
 		snapshot := recorded(t, "mistakes/"+mistake.Name+".yaml")
-		grade := grade.GradeStep(Course.Steps[mistake.Step-1], asChecked(snapshot))
+		grade := grade.GradeStep(Course.Steps[mistake.Step-1], labtest.AsChecked(snapshot))
 		if grade.Passed {
 			t.Errorf("%s: step %d is passed with it", mistake.Name, mistake.Step)
 		}
@@ -109,7 +95,7 @@ func TestCheckTellsTheWhole(t *testing.T) {
 	drop(snapshot, "hello")
 	delete(snapshot.Files, "report.json")
 	delete(snapshot.Devices, pod(snapshot, "train-leader").Name)
-	grading := grade.GradeAll(Course.Steps, asChecked(snapshot))
+	grading := grade.GradeAll(Course.Steps, labtest.AsChecked(snapshot))
 	grading.Suite, grading.Cluster, grading.WorkDir = "the commit", "https://lab.test:6443", "/"
 	content, err := json.MarshalIndent(grading, "", "  ")
 	if err != nil {

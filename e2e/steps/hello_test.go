@@ -2,10 +2,13 @@ package steps
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
@@ -38,6 +41,32 @@ var _ = newVariations(1, variations{
 		}},
 		{"a pod whose container was restarted", func(s *snapshot.Snapshot) {
 			pod(s, "hello-leader").Status.ContainerStatuses[0].RestartCount = 2
+		}},
+		{"a pod whose container has just been started again", func(s *snapshot.Snapshot) {
+			againSince(s, pod(s, "hello-leader"), 1, 5*time.Second)
+		}},
+		{"a pod whose container is started again and again", func(s *snapshot.Snapshot) {
+			againSince(s, pod(s, "hello-leader"), 4, time.Minute)
+		}},
+		{"a pod of the JobSet's labels that no Job made", func(s *snapshot.Snapshot) { pod(s, "hello-worker-0-1").OwnerReferences = nil }},
+		{"a Job of the JobSet's labels that it did not make", func(s *snapshot.Snapshot) { job(s, "hello-worker-0").OwnerReferences[0].UID = "uid-of-another" }},
+		{"a pod whose Job is gone", func(s *snapshot.Snapshot) { job(s, "hello-worker-0").UID = "uid-of-another" }},
+		{"a dead pod, and none in its place", func(s *snapshot.Snapshot) { pod(s, "hello-leader").Status.Phase = corev1.PodFailed }},
+		{"a dead pod beside one that does not run yet", func(s *snapshot.Snapshot) {
+			beside(s, pod(s, "hello-leader"), "hello-leader-0-0-dead", false).Status.Phase = corev1.PodFailed
+			starting(pod(s, "hello-leader-0-0-a"), "ContainerCreating", "")
+		}},
+		{"two pods that run in one place", func(s *snapshot.Snapshot) {
+			beside(s, pod(s, "hello-leader"), "hello-leader-0-0-twin", false)
+		}},
+		{"a queue label that LocalQueue default gave it", func(s *snapshot.Snapshot) {
+			jobSet(s, "hello").Labels = map[string]string{queueLabel: "default"}
+			s.LocalQueues = append(s.LocalQueues, kueuev1.LocalQueue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+		}},
+		{"a sidecar that asks for a GPU", func(s *snapshot.Snapshot) {
+			spec := &role(s, "hello", "worker").Template.Spec.Template.Spec
+			spec.InitContainers = []corev1.Container{{Name: "watch", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways),
+				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}}}}
 		}},
 		{"an image that is not there", func(s *snapshot.Snapshot) {
 			starting(pod(s, "hello-leader"), "ImagePullBackOff", `Back-off pulling image "busybox:1.35.0"`)
@@ -83,11 +112,27 @@ var _ = newVariations(1, variations{
 			own.Name, own.UID = "hello-again", "uid-of-hello-again"
 			s.JobSets = append(s.JobSets, *own)
 		}},
+		{"dead pods beside those that took their places", func(s *snapshot.Snapshot) {
+			for i, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodUnknown, corev1.PodSucceeded} {
+				dead := beside(s, pod(s, "hello-leader"), fmt.Sprintf("hello-leader-0-0-%d", i), false)
+				dead.Status = corev1.PodStatus{Phase: phase, Reason: "Evicted"}
+			}
+		}},
+		{"a container that was started again once, and has run since", func(s *snapshot.Snapshot) {
+			againSince(s, pod(s, "hello-leader"), 1, time.Minute)
+		}},
 		{"a pod of an older try still Terminating", func(s *snapshot.Snapshot) {
 			beside(s, pod(s, "hello-leader"), "hello-leader-0-0-older", true)
 		}},
 	},
 })
+
+// againSince makes a pod one whose container was started again, the last time so long ago.
+func againSince(s *snapshot.Snapshot, p *corev1.Pod, times int32, ago time.Duration) {
+	status := &p.Status.ContainerStatuses[0]
+	status.RestartCount = times
+	status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(s.Taken.Add(-ago))}}
+}
 
 // helloWorkers makes hello's worker Job one of n pods, in the cluster and the file.
 func helloWorkers(s *snapshot.Snapshot, n int32) {

@@ -16,6 +16,14 @@ import (
 
 const queueLabel = "kueue.x-k8s.io/queue-name"
 
+// looksFirst gives train's pods an init container that asks for GPUs.
+func looksFirst(s *snapshot.Snapshot, gpus string) {
+	for _, name := range []string{"leader", "worker"} {
+		role(s, "train", name).Template.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "look", Image: "busybox:1.35.0",
+			Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse(gpus)}}}}
+	}
+}
+
 // lastWorker is the name of train's second worker pod.
 func lastWorker(s *snapshot.Snapshot) string { return pod(s, "train-worker-0-1").Name }
 
@@ -43,6 +51,10 @@ var _ = newVariations(6, variations{
 			resources := &container(s, "train", "worker").Resources
 			resources.Requests, resources.Limits = resources.Limits, nil
 		}},
+		{"a quota that is borrowed", func(s *snapshot.Snapshot) {
+			s.ClusterQueue.Status.FlavorsReservation[0].Resources[0].Borrowed = resource.MustParse("1")
+		}},
+		{"an init container that asks for two GPUs", func(s *snapshot.Snapshot) { looksFirst(s, "2") }},
 		{"one worker", func(s *snapshot.Snapshot) { workers(s, "train", 1) }},
 		{"no Workload", func(s *snapshot.Snapshot) { dropWorkload(s, "train") }},
 		{"two Workloads", func(s *snapshot.Snapshot) {
@@ -50,6 +62,7 @@ var _ = newVariations(6, variations{
 			second.Name, second.UID = "jobset-train-other", "uid-of-another"
 			s.Workloads = append(s.Workloads, *second)
 		}},
+		{"a Workload that is deactivated", func(s *snapshot.Snapshot) { workload(s, "train").Spec.Active = ptr.To(false) }},
 		{"one podSet", func(s *snapshot.Snapshot) { workload(s, "train").Spec.PodSets = workload(s, "train").Spec.PodSets[:1] }},
 		{"a podSet of another size", func(s *snapshot.Snapshot) { workload(s, "train").Spec.PodSets[1].Count = 1 }},
 		{"not admitted", func(s *snapshot.Snapshot) {
@@ -80,6 +93,14 @@ var _ = newVariations(6, variations{
 		}},
 	},
 	Right: []variation{
+		{"an init container that asks for the same GPU", func(s *snapshot.Snapshot) {
+			looksFirst(s, "1")
+			replace(s, "train.yaml", "            containers:\n", "            initContainers: [{name: look, image: 'busybox:1.35.0', resources: {limits: {nvidia.com/gpu: 1}}}]\n            containers:\n")
+		}},
+		{"a device plugin that sets no variable", func(s *snapshot.Snapshot) {
+			delete(s.Devices, lastWorker(s))
+			s.DevicesUnseen = map[string]string{lastWorker(s): snapshot.NoDeviceVariable}
+		}},
 		{"the podSets in the other order", func(s *snapshot.Snapshot) { slices.Reverse(workload(s, "train").Spec.PodSets) }},
 		{"GPUs in requests and in limits", func(s *snapshot.Snapshot) {
 			resources := &container(s, "train", "worker").Resources
@@ -122,6 +143,17 @@ var _ = newVariations(7, variations{
 		{"Kueue has not looked yet", func(s *snapshot.Snapshot) { workload(s, "big").Status.Conditions = nil }},
 		{"the LocalQueue is missing", func(s *snapshot.Snapshot) {
 			refusedQuota(s, "big").Reason, refusedQuota(s, "big").Message = kueuev1.WorkloadInadmissible, "LocalQueue lq doesn't exist"
+		}},
+		{"a podSet too few", func(s *snapshot.Snapshot) { workload(s, "big").Spec.PodSets = workload(s, "big").Spec.PodSets[:1] }},
+		{"a podSet of three pods", func(s *snapshot.Snapshot) { workload(s, "big").Spec.PodSets[1].Count = 3 }},
+		{"a deactivated Workload", func(s *snapshot.Snapshot) { workload(s, "big").Spec.Active = ptr.To(false) }},
+		{"a taint of the flavor", func(s *snapshot.Snapshot) {
+			refusedQuota(s, "big").Message = "couldn't assign flavors to pod set leader: untolerated taint {spot true NoSchedule <nil>} in flavor default-flavor"
+			s.Files["big.txt"] = refusedQuota(s, "big").Message
+		}},
+		{"a topology that has no room", func(s *snapshot.Snapshot) {
+			refusedQuota(s, "big").Message = `couldn't assign flavors to pod set worker: topology "default" doesn't allow to fit any of 4 pod(s)`
+			s.Files["big.txt"] = refusedQuota(s, "big").Message
 		}},
 		{"a cpu request that the queue does not cover", func(s *snapshot.Snapshot) {
 			container(s, "big", "leader").Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("100m")}

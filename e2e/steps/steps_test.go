@@ -39,10 +39,10 @@ type variations struct {
 
 var Varied = map[int]variations{}
 
-// newVariations adds a step's variations to Varied. It returns a value only so that it can
+// newVariations adds variations of a step to Varied. It returns a value only so that it can
 // stand as one declaration.
 func newVariations(step int, v variations) bool { //nolint:unparam // see above
-	Varied[step] = v
+	Varied[step] = variations{append(Varied[step].Wrong, v.Wrong...), append(Varied[step].Right, v.Right...)}
 	return true
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
@@ -26,9 +27,12 @@ Exit status: 0 every step asked for is passed, 1 one is not, 2 could not look.
 
 With --json, one object: schema (1), passed, suite (the commit), error and its code
 (only where it could not look) and steps, a list of: step (the number), name, title,
-passed, ko, en (a sentence each), code (why it is not passed, for a program) and,
-where there are any, notes (a list of ko and en: what could not be seen by reading
-alone and was left out). cluster and workDirectory say what was looked at.
+passed, ko, en (a sentence each), code (why it is not passed, for a program), whose
+(learner or lab: whose trouble that is; of the lab's, cause is its kind and the first
+note says it) and, where there are any, notes (a list of ko and en: also what could not
+be seen by reading alone and was left out). notes beside steps are of the whole lab: that
+its node restarted, and which steps that undid. cluster and workDirectory say what was
+looked at.
 
 The rights that it needs, and no others, are in fixtures/check/reader.yaml.`
 
@@ -40,7 +44,9 @@ func checkCommand() *cobra.Command {
 	given.flag(command, "workdir", "LAB_WORKDIR", "the folder that stands for /root/gsb-jobset")
 	given.flag(command, "step", "LAB_STEP", "one step, by number or name")
 	asJSON := command.Flags().Bool("json", false, "print JSON, for a lab platform")
+	given.flag(command, "reports", "LAB_REPORTS", "where the page of the grades goes, report.html, if there are reports")
 	command.RunE = func(c *cobra.Command, _ []string) error {
+		began := time.Now()
 		grading, err := check(c.Context(), given.getenv)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "Nothing was checked: %s\n", text.Visible(err.Error()))
@@ -60,6 +66,12 @@ func checkCommand() *cobra.Command {
 		if printed != nil { // who asked received nothing, or half of it
 			fmt.Fprintf(os.Stderr, "The grades could not be printed: %v\n", printed)
 			return status(report.ExitNotRun)
+		}
+		// The page comes last and decides nothing: a lab platform has its answer already.
+		if root, lost := settings.Root(); lost == nil {
+			if unwritten := grading.WritePage(settings.DefaultPaths(given.getenv, root), began); unwritten != nil {
+				fmt.Fprintf(os.Stderr, "The page of the grades was not written: %s\n", text.Visible(unwritten.Error()))
+			}
 		}
 		switch {
 		case err != nil:

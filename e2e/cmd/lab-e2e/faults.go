@@ -80,7 +80,7 @@ func faultsCommand() *cobra.Command {
 		if *restore {
 			then = "ending. What is not restored yet stays in the journal"
 		}
-		ctx, out, stop := untilInterrupted(command.Context(), then)
+		ctx, out, stop := untilInterrupted(command.Context(), then, "the lab may still be broken. To restore it, type: lab-e2e faults --restore")
 		defer stop()
 		run := &faults.Run{Settings: settings, Program: program, Faults: chosen, AllSteps: len(names) == 0, Out: out, Holder: ownership.Holder("lab-e2e faults")}
 		if *restore {
@@ -109,8 +109,9 @@ func failed(err error) error {
 // is gone, so that what is broken is restored. A second Ctrl-C or SIGTERM ends the
 // program at once. What comes right behind the first is the same one: a process
 // group and its leader may both be sent it. What is ignored, as SIGHUP is under
-// nohup, stays ignored. then says what happens after a first signal.
-func untilInterrupted(parent context.Context, then string) (context.Context, io.Writer, context.CancelFunc) {
+// nohup, stays ignored. then says what happens after a first signal, left what is left
+// behind after a second.
+func untilInterrupted(parent context.Context, then, left string) (context.Context, io.Writer, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	// A write to a reader who is gone is an error from now on, and does not end the program.
 	signal.Ignore(syscall.SIGPIPE)
@@ -128,7 +129,7 @@ func untilInterrupted(parent context.Context, then string) (context.Context, io.
 				fmt.Fprintf(os.Stderr, "\nInterrupted (%s): %s.\n", got, then)
 				cancel()
 			case got != syscall.SIGHUP && time.Since(first) > time.Second:
-				fmt.Fprintln(os.Stderr, "\nInterrupted again: the lab may still be broken. To restore it, type: lab-e2e faults --restore")
+				fmt.Fprintf(os.Stderr, "\nInterrupted again: %s\n", left)
 				os.Exit(report.ExitFailed)
 			}
 		}

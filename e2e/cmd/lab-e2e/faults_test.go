@@ -52,7 +52,7 @@ func TestFaultsOfWhatEndsARunInAnOrderlyWay(t *testing.T) {
 		}
 	}
 	for _, signal := range []syscall.Signal{hangup(), syscall.SIGTERM, syscall.SIGINT} {
-		ctx, _, stop := untilInterrupted(t.Context(), "ending")
+		ctx, _, stop := untilInterrupted(t.Context(), "ending", "nothing is left")
 		send(signal)
 		select {
 		case <-ctx.Done():

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"gsb.test/jobset-e2e/e2e/internal/page"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/settings"
 	"gsb.test/jobset-e2e/e2e/internal/suite"
@@ -40,7 +41,7 @@ func program(args []string) int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), claimsCommand(), summaryCommand(), faultsCommand(), cleanupCommand(), receiveCommand())
+	root.AddCommand(runCommand(), checkCommand(), planCommand(), listCommand(), claimsCommand(), summaryCommand(), faultsCommand(), answersCommand(), cleanupCommand(), receiveCommand(), reportCommand())
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
 	var printed status
@@ -72,7 +73,9 @@ func planCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		report.SaveRefusal(settings.DefaultPaths(given.getenv, root), errors.New(*reason))
+		places := settings.DefaultPaths(given.getenv, root)
+		report.SaveRefusal(places, errors.New(*reason))
+		_ = page.Write(places) // without reports there is no page
 		fmt.Println(lab.Listing(append(plan.First, plan.Asked...)))
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/page"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/settings"
 	"gsb.test/jobset-e2e/e2e/internal/suite"
@@ -44,7 +45,12 @@ func receiveCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return plainError(report.Receive(settings.DefaultPaths(given.getenv, root), command.InOrStdin()))
+		places := settings.DefaultPaths(given.getenv, root)
+		if err := report.Receive(places, command.InOrStdin()); err != nil {
+			return plainError(err)
+		}
+		// The page that the other machine made is not taken: it could be any page.
+		return plainError(page.Write(places))
 	}
 	return command
 }

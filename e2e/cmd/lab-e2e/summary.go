@@ -9,6 +9,7 @@ import (
 
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/settings"
+	"gsb.test/jobset-e2e/e2e/steps"
 )
 
 // summaryCommand prints the reports as Markdown, where GitHub shows a
@@ -23,7 +24,13 @@ func summaryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		markdown := report.Markdown(settings.DefaultPaths(given.getenv, root))
+		places := settings.DefaultPaths(given.getenv, root)
+		markdown := report.Markdown(places)
+		if verdict, err := report.ReadVerdict(places); err == nil && os.Getenv("GITHUB_ACTIONS") == "true" {
+			for _, line := range annotations(verdict, steps.Course) {
+				fmt.Println(line)
+			}
+		}
 		path := given.getenv("GITHUB_STEP_SUMMARY")
 		if path == "" {
 			if _, err := fmt.Print(markdown); err != nil {

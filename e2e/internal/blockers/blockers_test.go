@@ -24,12 +24,6 @@ func TestWhatGoesOnIsNotHeldUp(t *testing.T) {
 			s.JobSets = nil
 			return s
 		},
-		"Kueue has not looked yet": labtest.QueuedJobSet,
-		"Kueue has not decided yet": func() *snapshot.Snapshot {
-			s := labtest.QueuedJobSet()
-			labtest.Reserve(s, metav1.ConditionFalse, "PendingEvaluation", "in the queue")
-			return s
-		},
 		"let in a moment ago": func() *snapshot.Snapshot {
 			s := labtest.QueuedJobSet()
 			labtest.Reserve(s, metav1.ConditionTrue, "QuotaReserved", "")
@@ -45,11 +39,6 @@ func TestWhatGoesOnIsNotHeldUp(t *testing.T) {
 			s.Events = []snapshot.Event{{UID: "job", Reason: "FailedCreate", Message: "quota"}, {UID: "job", Reason: "SuccessfulCreate"}}
 			return s
 		},
-		"a Job that was suspended after a refusal": func() *snapshot.Snapshot {
-			s := labtest.QueuedJobSet()
-			s.Events = []snapshot.Event{{UID: "job", Reason: "FailedCreate", Message: "quota"}}
-			return s
-		},
 		"a completed JobSet whose Jobs are gone": func() *snapshot.Snapshot {
 			s := labtest.OnItsWayJobSet()
 			s.Jobs = nil
@@ -59,12 +48,6 @@ func TestWhatGoesOnIsNotHeldUp(t *testing.T) {
 		"no controller is there, and none has anything to do": func() *snapshot.Snapshot {
 			s := labtest.OnItsWayJobSet()
 			labtest.TakeAway(s, 0, snapshot.ScaledToNone)
-			labtest.TakeAway(s, 1, snapshot.ScaledToNone)
-			return s
-		},
-		"no Kueue, and a Job has ended": func() *snapshot.Snapshot {
-			s := labtest.OnItsWayJobSet()
-			labtest.JobFailed(s)
 			labtest.TakeAway(s, 1, snapshot.ScaledToNone)
 			return s
 		},

@@ -16,21 +16,15 @@ import (
 // that fell over does. What runs already runs on without either.
 func blockedByController(j snapshot.JobSet) Blocker {
 	for _, controller := range j.Snapshot.Controllers {
-		code, needed := BlockedJobSetController, lacksJobs(j) || blockedByPodCreation(j) != "" || hasEndingJob(j)
+		needed := lacksJobs(j) || blockedByPodCreation(j).Code != "" || hasEndingJob(j)
 		if controller.Name == "Kueue" {
-			code, needed = BlockedKueueController, needed || waitsForQuota(j)
+			needed = needed || waitsForQuota(j)
 		} else {
 			needed = needed || awaitsReaction(j)
 		}
-		if controller.Available || !needed {
-			continue
+		if !controller.Available && needed {
+			return away(controller)
 		}
-		held := Blocker{code, j.Name, fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s",
-			controller.Name, controller.Deployment, controller.Why), ControllerBackWithin}
-		if controller.Why == snapshot.ScaledToNone {
-			held.For = ScaledDownAfter
-		}
-		return held
 	}
 	return Blocker{}
 }
@@ -73,4 +67,27 @@ func jobIs(job *batchv1.Job, kinds ...batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(job.Status.Conditions, func(condition batchv1.JobCondition) bool {
 		return slices.Contains(kinds, condition.Type) && condition.Status == corev1.ConditionTrue
 	})
+}
+
+// ControllerAway finds a controller that is not available, whether or not a JobSet needs it now.
+func ControllerAway(s *snapshot.Snapshot) Blocker {
+	for _, controller := range s.Controllers {
+		if !controller.Available {
+			return away(controller)
+		}
+	}
+	return Blocker{}
+}
+
+// away is the Blocker of a controller that is not available.
+func away(controller snapshot.Controller) Blocker {
+	held := Blocker{Code: BlockedJobSetController, For: ControllerBackWithin,
+		Message: fmt.Sprintf("the %s controller does no work: Deployment %s is not available, %s", controller.Name, controller.Deployment, controller.Why)}
+	if controller.Name == "Kueue" {
+		held.Code = BlockedKueueController
+	}
+	if controller.Why == snapshot.ScaledToNone {
+		held.For = ScaledDownAfter
+	}
+	return held
 }

@@ -11,16 +11,8 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// Waiting reasons that do not pass by themselves. A failed pull does where a
-// registry comes back, but not within any wait of this suite: the kubelet backs
-// off for longer.
-var stuckWaiting = map[string]bool{
-	"ErrImageNeverPull":          true,
-	"ImagePullBackOff":           true,
-	"InvalidImageName":           true,
-	"ImageInspectError":          true,
-	"CreateContainerConfigError": true,
-}
+// Waiting reasons that do not pass by themselves: the kubelet does not even try.
+var stuckWaiting = map[string]bool{"ErrImageNeverPull": true, "InvalidImageName": true}
 
 // terminalConditions are the conditions of a JobSet that nothing comes after.
 var terminalConditions = []jobsetv1.JobSetConditionType{jobsetv1.JobSetFailed, jobsetv1.JobSetCompleted}

@@ -13,33 +13,32 @@ import (
 // blockedWithoutJobs finds a JobSet of which the controller has made nothing, or not
 // all because the API server refuses a Job. A suspended JobSet has its Jobs too, and one
 // that has ended may have none.
-func blockedWithoutJobs(j snapshot.JobSet) string {
+func blockedWithoutJobs(j snapshot.JobSet) Blocker {
 	if ended(j) {
-		return ""
+		return Blocker{}
 	}
 	if len(j.Jobs()) > 0 {
 		return blockedWithSomeJobs(j)
 	}
 	says := fmt.Sprintf("the JobSet controller has made no Job of JobSet %s", j.Name)
 	if warning := lastWarning(j, ""); warning != "" {
-		return says + ": " + warning
+		says += ": " + warning
 	}
-	return says
+	return Blocker{Code: BlockedNoJobs, Message: says}
 }
 
 // blockedWithSomeJobs finds a Job that cannot be made once the pods of all others run:
 // until then something is still on its way.
-func blockedWithSomeJobs(j snapshot.JobSet) string {
+func blockedWithSomeJobs(j snapshot.JobSet) Blocker {
 	wanted := 0
 	for _, replicated := range j.Live.Spec.ReplicatedJobs {
 		wanted += int(replicated.Replicas)
 	}
 	warning := lastWarning(j, "JobCreationFailed")
-	onTheWay := slices.ContainsFunc(j.Pods().Items, func(pod corev1.Pod) bool { return !snapshot.IsRunningAndReady(&pod) })
-	if len(j.Jobs()) >= wanted || warning == "" || onTheWay {
-		return ""
+	if len(j.Jobs()) >= wanted || warning == "" || len(onTheWay(j)) > 0 {
+		return Blocker{}
 	}
-	return fmt.Sprintf("the JobSet controller has made %d of the %d Jobs of JobSet %s: %s", len(j.Jobs()), wanted, j.Name, warning)
+	return Blocker{Code: BlockedNoJobs, Message: fmt.Sprintf("the JobSet controller has made %d of the %d Jobs of JobSet %s: %s", len(j.Jobs()), wanted, j.Name, warning)}
 }
 
 // lastWarning is the message of the JobSet's last warning, of this reason if one is given.

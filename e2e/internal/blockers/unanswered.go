@@ -14,5 +14,5 @@ import (
 // the look at it ends has not been answered either.
 func Unanswered(printed string, err error) bool {
 	return strings.Contains(printed, "no servers could be reached") ||
-		errors.Is(err, context.DeadlineExceeded) && len(snapshot.AnswersIn(printed)) == 0 && snapshot.ComplaintIn(printed) == ""
+		errors.Is(err, context.DeadlineExceeded) && snapshot.LookupIn(printed, "").IsNone()
 }

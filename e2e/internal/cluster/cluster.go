@@ -35,11 +35,15 @@ type Cluster struct {
 	discovery *boundedDiscovery
 	Clientset kubernetes.Interface
 	recorder  *snapshot.Recorder
+	earlier   []*snapshot.Recorder // of the histories before this one
 	devices   devices
 	readOnly  bool // see ConnectToRead
 
 	// LeftInLab says what a run leaves in the lab; see ownership.TearDown.
 	LeftInLab string
+
+	// others are JobSets that looks and the history leave out; see Beside.
+	others []string
 
 	// stopWatch ends the present history's watch, watchAgain begins the next one's.
 	stopWatch  context.CancelFunc
@@ -97,6 +101,15 @@ func connect(chosen settings.Settings, readOnly bool) (*Cluster, error) {
 		return nil, fmt.Errorf("making a client from %s: %w", chosen.Kubeconfig, err)
 	}
 	return target, nil
+}
+
+// Beside returns the same cluster with a history of its own, in which the named JobSets
+// and what belongs to them are not seen. It watches nothing yet.
+func (w *Cluster) Beside(others []string) *Cluster {
+	return &Cluster{
+		Settings: w.Settings, Pins: w.Pins, Config: w.Config, API: w.API, discovery: w.discovery, Clientset: w.Clientset,
+		readOnly: w.readOnly, Interruption: w.Interruption, recorder: snapshot.NewRecorder(others...), others: others,
+	}
 }
 
 // ReadKubeconfig reads that file and no other. client-go's usual way of doing it

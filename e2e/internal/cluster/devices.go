@@ -46,10 +46,13 @@ func (d *devices) look(ctx context.Context, w *Cluster, gpu string, pods []corev
 			}
 			allocated := allocatedDevices(pod, gpu)
 			switch {
-			case err == nil:
+			case err == nil && variable(environment, visibleDevices) != "":
 				d.seen[pod.UID] = variable(environment, visibleDevices)
 			case allocated != "":
 				d.seen[pod.UID] = allocated
+			case err == nil:
+				unseen[pod.Name] = snapshot.NoDeviceVariable
+				continue
 			default:
 				unseen[pod.Name] = err.Error()
 				continue

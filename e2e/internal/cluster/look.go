@@ -57,6 +57,7 @@ func (w *Cluster) Look(ctx context.Context) (*snapshot.Snapshot, error) {
 	}
 	seen.Jobs, seen.Pods, seen.Workloads = jobs.Items, pods.Items, workloads.Items
 	seen.Services, seen.LocalQueues = services.Items, queues.Items
+	seen.LeaveOut(w.others)
 	err := w.API.Get(ctx, client.ObjectKey{Name: w.Pins.ClusterQueue}, &queue)
 	if err == nil {
 		seen.ClusterQueue, seen.GPUResource = &queue, snapshot.GpuResource(&queue, w.Pins)

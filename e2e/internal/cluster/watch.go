@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,8 +39,8 @@ func (w *Cluster) Watch(ctx context.Context) error {
 func (w *Cluster) ResetHistory() error { return w.watchAgain() }
 
 func (w *Cluster) watch(ctx context.Context) error {
-	recorder := snapshot.NewRecorder()
-	recorder.Watching = true
+	recorder := snapshot.NewRecorder(w.others...)
+	recorder.Watching, recorder.GPUResource = true, w.Pins.GPUResource
 	informers, err := cache.New(w.Config, cache.Options{
 		Scheme:            w.API.Scheme(),
 		Mapper:            w.API.RESTMapper(),
@@ -83,8 +84,17 @@ func (w *Cluster) watch(ctx context.Context) error {
 	if !informers.WaitForCacheSync(within) {
 		return fmt.Errorf("the watch on namespace %s saw nothing within %s", w.Pins.Namespace, LookWithin)
 	}
-	w.recorder = recorder
+	w.earlier, w.recorder = append(w.earlier, w.recorder), recorder
 	return nil
+}
+
+// Recorded is all that was ever seen on the lab: each history that was begun, in order,
+// and the events.
+func (w *Cluster) Recorded() (histories []snapshot.History, events [][]snapshot.Event) {
+	for _, recorder := range append(slices.Clone(w.earlier), w.recorder) {
+		histories, events = append(histories, recorder.History()), append(events, recorder.Events())
+	}
+	return histories, events
 }
 
 func handler(r *snapshot.Recorder) toolscache.ResourceEventHandler {

@@ -61,7 +61,8 @@ type evidence struct {
 	absent    []string
 }
 
-// write leaves nothing where there is nothing to tell.
+// write leaves nothing where there is nothing to tell, and no secret: who reads the
+// evidence may be anybody who can see what CI keeps.
 func (e *evidence) write(name string, content []byte) {
 	if len(strings.TrimSpace(string(content))) == 0 {
 		return
@@ -69,7 +70,7 @@ func (e *evidence) write(name string, content []byte) {
 	path := filepath.Join(e.directory, name)
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = files.ReplaceFile(path, content)
+		err = files.ReplaceFile(path, []byte(text.Redact(string(content))))
 	}
 	e.missing(name, err)
 }
@@ -119,6 +120,9 @@ func (e *evidence) objects(ctx context.Context, w *cluster.Cluster, name string,
 	within, cancel := cluster.Brief(ctx)
 	defer cancel()
 	err := w.API.List(within, list)
+	if pods, ok := list.(*corev1.PodList); ok {
+		withoutEnvironment(pods)
+	}
 	var content []byte
 	if err == nil {
 		content, err = yaml.Marshal(list)
@@ -150,4 +154,22 @@ func eventRows(events []snapshot.Event) [][]string {
 		rows = append(rows, []string{fmt.Sprintf("%+.1fs", event.At), event.Type, event.Reason, event.Object, event.Message})
 	}
 	return rows
+}
+
+// withoutEnvironment takes from pods, which may be anybody's, what they are told in
+// confidence, and what repeats it.
+func withoutEnvironment(pods *corev1.PodList) {
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		pod.ManagedFields = nil
+		delete(pod.Annotations, snapshot.KubectlApplied)
+		for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+			for j := range containers {
+				containers[j].Env, containers[j].EnvFrom = nil, nil
+			}
+		}
+		for j := range pod.Spec.EphemeralContainers {
+			pod.Spec.EphemeralContainers[j].Env, pod.Spec.EphemeralContainers[j].EnvFrom = nil, nil
+		}
+	}
 }

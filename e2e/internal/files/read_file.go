@@ -137,9 +137,10 @@ func ReadFile(path string) (content []byte, unread unreadReason) {
 		}
 	case err != nil:
 		return nil, cannotBeRead(err)
-	case isUTF16(content):
+	case encodingOf(content) != "":
+		encoding := encodingOf(content)
 		return nil, func(name string) snapshot.Text {
-			return snapshot.TextOf("%s 파일이 UTF-16 으로 저장되어 있는데, UTF-8 이어야 합니다.", "%s is saved as UTF-16; it should be UTF-8.", name)
+			return snapshot.TextOf("%s 파일이 %s 으로 저장되어 있는데, UTF-8 이어야 합니다.", "%s is saved as %s; it should be UTF-8.", name, encoding)
 		}
 	case bytes.IndexByte(content, 0) >= 0:
 		return nil, func(name string) snapshot.Text {
@@ -187,8 +188,24 @@ func kindOfFile(mode fs.FileMode) snapshot.Text {
 	return snapshot.Text{KO: "파일이 아닌 것", EN: "something that is no file"}
 }
 
-// isUTF16 tells by its first two bytes the text that an editor of Windows, or
-// PowerShell's redirection, saves.
-func isUTF16(content []byte) bool {
-	return bytes.HasPrefix(content, []byte{0xff, 0xfe}) || bytes.HasPrefix(content, []byte{0xfe, 0xff})
+// encodingOf tells by its first bytes a text that is not in UTF-8, as an editor of Windows,
+// PowerShell's redirection or iconv saves it; empty where it is none. Without a byte order
+// mark, the zeros beside a letter of ASCII tell.
+func encodingOf(content []byte) string {
+	switch first := content[:min(4, len(content))]; {
+	case bytes.Equal(first, []byte{0xff, 0xfe, 0, 0}), bytes.Equal(first, []byte{0, 0, 0xfe, 0xff}):
+		return "UTF-32"
+	case bytes.HasPrefix(first, []byte{0xff, 0xfe}), bytes.HasPrefix(first, []byte{0xfe, 0xff}):
+		return "UTF-16"
+	case len(first) < 4 || len(content)%2 != 0:
+		return ""
+	case isText(first[0]) && first[1] == 0 && isText(first[2]) && first[3] == 0,
+		first[0] == 0 && isText(first[1]) && first[2] == 0 && isText(first[3]):
+		return "UTF-16"
+	case isText(first[0]) && first[1] == 0 && first[2] == 0 && first[3] == 0, first[0] == 0 && first[1] == 0 && first[2] == 0 && isText(first[3]):
+		return "UTF-32"
+	}
+	return ""
 }
+
+func isText(b byte) bool { return b >= ' ' && b < 0x7f || b == '\n' || b == '\r' || b == '\t' }

@@ -40,8 +40,14 @@ type Grading struct {
 	Error string `json:"error,omitempty"`
 	// Code is the kind of Error: that of a finding of the environment check. It is empty
 	// where the settings are wrong.
-	Code  snapshot.Code `json:"code,omitempty"`
-	Steps []Grade       `json:"steps"`
+	Code snapshot.Code `json:"code,omitempty"`
+	// Notes say what is so of the whole lab: that its node restarted.
+	Notes []snapshot.Text `json:"notes,omitempty"`
+	Steps []Grade         `json:"steps"`
+
+	// judged and looked are what was graded and by what, for the page.
+	judged []lab.Step
+	looked *snapshot.Snapshot
 }
 
 // A Grade is the result of one step. The words say that it is
@@ -53,6 +59,10 @@ type Grade struct {
 	Passed bool   `json:"passed"`
 	// Code is the kind of the first thing that is missing; empty if the step is passed.
 	Code snapshot.Code `json:"code,omitempty"`
+	// Whose trouble that is, "learner" or "lab"; empty if the step is passed. Of the lab's,
+	// Cause is the kind, and the first of Notes says it.
+	Whose string        `json:"whose,omitempty"`
+	Cause snapshot.Code `json:"cause,omitempty"`
 	snapshot.Text
 	// Notes tell what was left out because a client that only reads cannot see it.
 	Notes []snapshot.Text `json:"notes,omitempty"`
@@ -71,19 +81,24 @@ func GradeStep(s lab.Step, snapshot *snapshot.Snapshot) Grade {
 	if first := check.First(); first == nil {
 		grade.Passed, grade.Text = true, wordsOfPassed
 	} else {
-		grade.Code, grade.Text = first.Code, first.Text
+		grade.Code, grade.Text, grade.Whose = first.Code, first.Text, OfLearner
+		if held := labsFault(s, snapshot, first.Code); held.Code != "" {
+			grade.Whose, grade.Cause = OfLab, held.Code
+			grade.Notes = slices.Insert(grade.Notes, 0, faultText(held))
+		}
 	}
 	return grade
 }
 
 // GradeAll judges steps by one snapshot.
 func GradeAll(steps []lab.Step, snapshot *snapshot.Snapshot) Grading {
-	grading := Grading{Schema: 1, Passed: true, Suite: report.Commit, Steps: []Grade{}}
+	grading := Grading{Schema: 1, Passed: true, Suite: report.Commit, Steps: []Grade{}, judged: steps, looked: snapshot}
 	for _, step := range steps {
 		grade := GradeStep(step, snapshot)
 		grading.Passed = grading.Passed && grade.Passed
 		grading.Steps = append(grading.Steps, grade)
 	}
+	grading.sayRestarted(snapshot)
 	return grading
 }
 
@@ -139,6 +154,7 @@ func Check(ctx context.Context, w *cluster.Cluster, steps []lab.Step) (Grading, 
 	if finding := queueThere(w, snapshot); finding.Wrong() {
 		return Grading{}, (*notLooked)(&finding)
 	}
+	w.LookAround(ctx, snapshot)
 	grading := GradeAll(steps, snapshot)
 	grading.Cluster, grading.WorkDir = w.Config.Host, w.Settings.WorkDir
 	_, err = os.Stat(w.Settings.WorkDir)

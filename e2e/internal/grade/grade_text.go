@@ -31,8 +31,12 @@ func (g Grading) String() string {
 		files += "  (아직 없습니다, there is none yet)"
 	}
 	looked := text.Columns([][]string{{"클러스터 cluster", g.Cluster}, {"작업 디렉터리 work directory", files}})
+	above := text.Indent(looked, " ")
+	for _, note := range g.Notes {
+		above += "\n\n" + text.Indent("* "+text.Visible(note.KO)+"\n* "+text.Visible(note.EN), " ")
+	}
 	return fmt.Sprintf("\n%s\n\n%s\n\n단계 %d개 중 %d개를 통과했습니다. %[4]d of %[3]d passed.",
-		text.Indent(looked, " "), text.Indent(text.Columns(rows), " "), len(g.Steps), count)
+		above, text.Indent(text.Columns(rows), " "), len(g.Steps), count)
 }
 
 // below is a row that stands under a step's title.

@@ -30,7 +30,8 @@ type FakeAPI struct {
 
 // served are the resources that a check looks at, by group and version.
 var served = map[string]map[string]string{
-	"v1":                       {"pods": "Pod", "services": "Service", "events": "Event"},
+	"v1":                       {"pods": "Pod", "services": "Service", "events": "Event", "nodes": "Node"},
+	"apps/v1":                  {"deployments": "Deployment"},
 	"batch/v1":                 {"jobs": "Job"},
 	"jobset.x-k8s.io/v1alpha2": {"jobsets": "JobSet"},
 	"kueue.x-k8s.io/v1beta2":   {"workloads": "Workload", "localqueues": "LocalQueue", "clusterqueues": "ClusterQueue"},

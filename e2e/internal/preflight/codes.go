@@ -19,7 +19,7 @@ const (
 
 	NodeNotFound      snapshot.Code = "NodeNotFound"
 	NodeCountMismatch snapshot.Code = "NodeCountMismatch"
-	NodeNotReady      snapshot.Code = "NodeNotReady"
+	NodeNotReady      snapshot.Code = blockers.BlockedNode
 	NodeCordoned      snapshot.Code = "NodeCordoned"
 	NodeTainted       snapshot.Code = "NodeTainted"
 	HostnameMismatch  snapshot.Code = "HostnameMismatch"
@@ -38,13 +38,20 @@ const (
 	KueueWebhookUnanswered      snapshot.Code = "KueueWebhookUnanswered"
 	KueueCertificateUntrusted   snapshot.Code = "KueueCertificateUntrusted"
 	IntegrationDisabled         snapshot.Code = "IntegrationDisabled"
+	QueueLabelAdded             snapshot.Code = "QueueLabelAdded"
+	UnqueuedSuspended           snapshot.Code = "UnqueuedSuspended"
 
 	NamespaceNotFound        snapshot.Code = "NamespaceNotFound"
+	NamespaceTerminating     snapshot.Code = "NamespaceTerminating"
 	UnmanagedJobSets         snapshot.Code = "UnmanagedJobSets"
 	UnmanagedFiles           snapshot.Code = "UnmanagedFiles"
 	LimitsUncovered          snapshot.Code = "LimitsUncovered"
 	ResourceQuotaExhausted   snapshot.Code = "ResourceQuotaExhausted"
+	PartRefused              snapshot.Code = "PartRefused"
+	PodsGated                snapshot.Code = "PodsGated"
+	PodMatchesNoNode         snapshot.Code = "PodMatchesNoNode"
 	DNSUnanswered            snapshot.Code = blockers.BlockedDNS
+	DNSDomainMismatch        snapshot.Code = "DNSDomainMismatch"
 	GPUNotCovered            snapshot.Code = "GPUNotCovered"
 	GPUNameMismatch          snapshot.Code = "GPUNameMismatch"
 	ClusterQueueNotFound     snapshot.Code = matchers.ClusterQueueNotFound
@@ -60,6 +67,8 @@ const (
 	LocalQueueElsewhere      snapshot.Code = "LocalQueueElsewhere"
 	FlavorNotFound           snapshot.Code = "FlavorNotFound"
 	FlavorMatchesNoNode      snapshot.Code = "FlavorMatchesNoNode"
+	FlavorTainted            snapshot.Code = "FlavorTainted"
+	QuotaBorrowable          snapshot.Code = "QuotaBorrowable"
 
 	DevicesNotOffered   snapshot.Code = "DevicesNotOffered"
 	DevicesUnhealthy    snapshot.Code = "DevicesUnhealthy"
@@ -78,6 +87,9 @@ const (
 	EgressDenied          snapshot.Code = "EgressDenied"
 	QueueIsStrictFIFO     snapshot.Code = "QueueIsStrictFIFO"
 	WorkloadsPending      snapshot.Code = "WorkloadsPending"
+	PartsChanged          snapshot.Code = "PartsChanged"
+	CohortPresent         snapshot.Code = "CohortPresent"
+	AdmissionChecksAsked  snapshot.Code = "AdmissionChecksAsked"
 )
 
 // managerCodes are the codes of one controller's manager.

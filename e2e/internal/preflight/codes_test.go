@@ -22,7 +22,7 @@ import (
 
 // shared are the codes that another package declares for the same meaning.
 var shared = map[string]snapshot.Code{
-	"BlockedDNS": blockers.BlockedDNS, "BlockedJobSetController": blockers.BlockedJobSetController,
+	"BlockedDNS": blockers.BlockedDNS, "BlockedNode": blockers.BlockedNode, "BlockedJobSetController": blockers.BlockedJobSetController,
 	"BlockedKueueController": blockers.BlockedKueueController, "ClusterQueueNotFound": matchers.ClusterQueueNotFound,
 }
 
@@ -114,7 +114,14 @@ func TestANoteHasItsCode(t *testing.T) {
 			f.Interference.Policies = []networkingv1.NetworkPolicy{{Spec: networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeEgress}}}}
 		},
 		QueueIsStrictFIFO: func(f *Facts) { f.ClusterQueue.Spec.QueueingStrategy = kueuev1.StrictFIFO },
-		WorkloadsPending:  func(f *Facts) { f.Interference.WaitingForQuota = []string{"other/big"} },
+		CohortPresent:     func(f *Facts) { f.ClusterQueue.Spec.CohortName, f.Interference.Borrowable = "all", 2 },
+		AdmissionChecksAsked: func(f *Facts) {
+			f.ClusterQueue.Spec.AdmissionChecksStrategy = &kueuev1.AdmissionChecksStrategy{AdmissionChecks: []kueuev1.AdmissionCheckStrategyRule{{Name: "cloud"}}}
+		},
+		PartsChanged: func(f *Facts) {
+			f.Interference.Parts[0].Pod.Spec.Containers = append(f.Interference.Parts[0].Pod.Spec.Containers, corev1.Container{Name: "proxy"})
+		},
+		WorkloadsPending: func(f *Facts) { f.Interference.WaitingForQuota = []string{"other/big"} },
 	} {
 		facts := theLab(pins)
 		change(facts)

@@ -9,7 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
 
@@ -42,8 +44,11 @@ type Facts struct {
 
 	JobSet, Kueue cluster.Manager
 	HasNamespace  bool
-	LocalQueue    *kueuev1.LocalQueue   // nil if there is none
-	ClusterQueue  *kueuev1.ClusterQueue // nil if there is none
+	// Terminating is why namespace ml, which is being deleted, is still there; empty if
+	// it is not being deleted.
+	Terminating  string
+	LocalQueue   *kueuev1.LocalQueue   // nil if there is none
+	ClusterQueue *kueuev1.ClusterQueue // nil if there is none
 
 	Interference Interference
 
@@ -103,8 +108,9 @@ func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 		facts.KueueCertificates = collectWebhookCertificates(ctx, w, facts.Kueue)
 	}
 	read("the namespace", func(ctx context.Context) error {
-		err := w.API.Get(ctx, client.ObjectKey{Name: w.Pins.Namespace}, &corev1.Namespace{})
-		facts.HasNamespace = err == nil
+		var namespace corev1.Namespace
+		err := w.API.Get(ctx, client.ObjectKey{Name: w.Pins.Namespace}, &namespace)
+		facts.HasNamespace, facts.Terminating = err == nil, terminating(&namespace)
 		return client.IgnoreNotFound(err)
 	})
 	read("the LocalQueue", func(ctx context.Context) (err error) {
@@ -127,8 +133,8 @@ func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 	if facts.Unreachable != nil {
 		return facts
 	}
-	if facts.HasNamespace {
-		facts.JobSetWebhook = dryRunJobSet(ctx, w)
+	if facts.HasNamespace && facts.Terminating == "" {
+		facts.Interference.Unqueued, facts.JobSetWebhook = dryRunJobSet(ctx, w, "steps/hello.yaml")
 	}
 	facts.KueueWebhook = dryRunFlavor(ctx, w)
 	collectInterference(ctx, w, facts)
@@ -183,11 +189,15 @@ func collectOccupants(ctx context.Context, w *cluster.Cluster, facts *Facts) err
 	return nil
 }
 
-// dryRunJobSet asks for a JobSet of step 1 without making one: it goes through
-// the webhooks of JobSet and of Kueue as a real one does.
-func dryRunJobSet(ctx context.Context, w *cluster.Cluster) error {
-	_, err := dryRun(ctx, w, "steps/hello.yaml")
-	return err
+// dryRunJobSet returns what a JobSet of the steps comes back as, without making one: it
+// goes through the webhooks of JobSet and of Kueue as a real one does.
+func dryRunJobSet(ctx context.Context, w *cluster.Cluster, fixture string) (*jobsetv1.JobSet, error) {
+	asked, err := dryRun(ctx, w, fixture)
+	if err != nil {
+		return nil, err
+	}
+	var back jobsetv1.JobSet
+	return &back, runtime.DefaultUnstructuredConverter.FromUnstructured(asked.Object, &back)
 }
 
 // dryRun returns what the API server would make of a fixture, under a name that

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/yaml"
 
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/snapshot"
@@ -42,6 +41,17 @@ type Interference struct {
 	// Queued is what a JobSet with a queue label comes back as from a dry run;
 	// nil if that was not answered.
 	Queued *jobsetv1.JobSet
+	// Unqueued is the same of one without a queue label.
+	Unqueued *jobsetv1.JobSet
+	// HasDefaultQueue reports whether the lab's namespace has a LocalQueue "default".
+	HasDefaultQueue bool
+	// Parts are what the controllers make of both.
+	Parts []Part
+
+	// Lenders are the other ClusterQueues and the Cohorts of the lab's ClusterQueue's
+	// cohort that have GPUs of their own, as Kind/name, Borrowable how many GPUs they have.
+	Lenders    []string
+	Borrowable int64
 }
 
 // collectInterference reads it. A part that cannot be read is not judged, and is
@@ -76,8 +86,16 @@ func collectInterference(ctx context.Context, w *cluster.Cluster, facts *Facts) 
 		return err
 	})
 	read("the cluster's DNS", func(ctx context.Context) error { return collectDNS(ctx, w, o) })
-	if facts.HasNamespace && facts.JobSetWebhook == nil {
-		o.Queued = dryRunQueued(ctx, w)
+	read("the cohort", func(ctx context.Context) error { return collectLenders(ctx, w, facts) })
+	read("the LocalQueue default", func(ctx context.Context) error {
+		queue, err := cluster.Found(ctx, w.API, w.Pins.Namespace, defaultQueue, &kueuev1.LocalQueue{})
+		o.HasDefaultQueue = queue != nil
+		return err
+	})
+	if o.Unqueued != nil && facts.Unreachable == nil {
+		// Whether it is answered at all, the other dry runs report.
+		o.Queued, _ = dryRunJobSet(ctx, w, "steps/train.yaml")
+		o.Parts = append(dryRunParts(ctx, w, o.Unqueued, "hello"), dryRunParts(ctx, w, o.Queued, "train")...)
 	}
 }
 
@@ -112,6 +130,65 @@ func collectQueueUsers(ctx context.Context, w *cluster.Cluster, facts *Facts) er
 	return nil
 }
 
+// collectLenders finds of whom the lab's ClusterQueue may borrow GPUs.
+func collectLenders(ctx context.Context, w *cluster.Cluster, facts *Facts) error {
+	queue, o := facts.ClusterQueue, &facts.Interference
+	if queue == nil || queue.Spec.CohortName == "" {
+		return nil
+	}
+	lend := func(kind, name string, groups []kueuev1.ResourceGroup) {
+		var has int64
+		for _, quota := range quotasOf(groups, w.Pins.GPUResource) {
+			if quota.LendingLimit != nil {
+				has += quota.LendingLimit.Value()
+			} else {
+				has += quota.NominalQuota.Value()
+			}
+		}
+		if has > 0 {
+			o.Lenders, o.Borrowable = append(o.Lenders, kind+"/"+name), o.Borrowable+has
+		}
+	}
+	var queues kueuev1.ClusterQueueList
+	if err := w.API.List(ctx, &queues); err != nil {
+		return err
+	}
+	for _, other := range queues.Items {
+		if other.Name != queue.Name && other.Spec.CohortName == queue.Spec.CohortName {
+			lend("ClusterQueue", other.Name, other.Spec.ResourceGroups)
+		}
+	}
+	var cohorts kueuev1.CohortList
+	if err := w.API.List(ctx, &cohorts); err != nil {
+		return err
+	}
+	for _, cohort := range cohorts.Items {
+		if cohort.Name == string(queue.Spec.CohortName) {
+			lend("Cohort", cohort.Name, cohort.Spec.ResourceGroups)
+		}
+	}
+	for _, quota := range quotasOf(queue.Spec.ResourceGroups, w.Pins.GPUResource) {
+		if quota.BorrowingLimit != nil {
+			o.Borrowable = min(o.Borrowable, quota.BorrowingLimit.Value())
+		}
+	}
+	return nil
+}
+
+func quotasOf(groups []kueuev1.ResourceGroup, resource string) []kueuev1.ResourceQuota {
+	var quotas []kueuev1.ResourceQuota
+	for _, group := range groups {
+		for _, flavor := range group.Flavors {
+			for _, quota := range flavor.Resources {
+				if string(quota.Name) == resource {
+					quotas = append(quotas, quota)
+				}
+			}
+		}
+	}
+	return quotas
+}
+
 func collectDNS(ctx context.Context, w *cluster.Cluster, o *Interference) error {
 	service, err := cluster.Found(ctx, w.API, metav1.NamespaceSystem, dnsService, &corev1.Service{})
 	if err != nil || service == nil {
@@ -129,19 +206,4 @@ func collectDNS(ctx context.Context, w *cluster.Cluster, o *Interference) error 
 		}
 	}
 	return err
-}
-
-// dryRunQueued asks for the JobSet of step 6 without making one. Whether it is
-// answered at all, the other dry runs report.
-func dryRunQueued(ctx context.Context, w *cluster.Cluster) *jobsetv1.JobSet {
-	asked, err := dryRun(ctx, w, "steps/train.yaml")
-	if err != nil {
-		return nil
-	}
-	answer, err := asked.MarshalJSON()
-	var queued jobsetv1.JobSet
-	if err != nil || yaml.Unmarshal(answer, &queued) != nil {
-		return nil
-	}
-	return &queued
 }

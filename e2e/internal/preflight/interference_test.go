@@ -20,8 +20,13 @@ func noObstacles() Interference {
 	return Interference{
 		Flavors: []kueuev1.ResourceFlavor{{ObjectMeta: metav1.ObjectMeta{Name: "default-flavor"}}},
 		HasDNS:  true, DNSReady: 1,
-		Queued: &jobsetv1.JobSet{Spec: jobsetv1.JobSetSpec{Suspend: ptr.To(true)}},
+		Queued: &jobsetv1.JobSet{Spec: jobsetv1.JobSetSpec{Suspend: ptr.To(true)}}, Unqueued: &jobsetv1.JobSet{},
+		Parts: []Part{{Kind: "Pod", JobSet: "hello", Asked: aPod(), Pod: aPod()}, {Kind: "Job", JobSet: "hello"}},
 	}
+}
+
+func aPod() *corev1.Pod {
+	return &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "leader", Image: "busybox:1.35.0"}}}}
 }
 
 func limitRange(name string, kind corev1.LimitType, resources ...corev1.ResourceName) corev1.LimitRange {

@@ -26,6 +26,8 @@ type Kubelet struct {
 	// long an unused image may stay in any case, such as "168h0m0s"; "0s" is for ever.
 	CollectFrom int
 	MaximumAge  string
+	// Domain is the DNS domain that it tells pods, such as cluster.local.
+	Domain string
 	// Disks are the disk of the images and that of the node, often the same one.
 	Disks []Disk
 }
@@ -93,6 +95,7 @@ func readKubelet(configuration, summary []byte) (*Kubelet, error) {
 			NodeStatusMaxImages         int               `json:"nodeStatusMaxImages"`
 			ImageGCHighThresholdPercent int               `json:"imageGCHighThresholdPercent"`
 			ImageMaximumGCAge           string            `json:"imageMaximumGCAge"`
+			ClusterDomain               string            `json:"clusterDomain"`
 			EvictionHard                map[string]string `json:"evictionHard"`
 		} `json:"kubeletconfig"`
 	}
@@ -122,6 +125,7 @@ func readKubelet(configuration, summary []byte) (*Kubelet, error) {
 		ImagesReported: config.Kubelet.NodeStatusMaxImages,
 		CollectFrom:    config.Kubelet.ImageGCHighThresholdPercent,
 		MaximumAge:     config.Kubelet.ImageMaximumGCAge,
+		Domain:         config.Kubelet.ClusterDomain,
 		Disks: []Disk{
 			{Name: "images", Available: images.Available, Capacity: images.Capacity, Evict: config.Kubelet.EvictionHard["imagefs.available"]},
 			{Name: "node", Available: stats.Node.FS.Available, Capacity: stats.Node.FS.Capacity, Evict: config.Kubelet.EvictionHard["nodefs.available"]},

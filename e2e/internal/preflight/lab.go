@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 	"gsb.test/jobset-e2e/fixtures"
 )
@@ -28,6 +30,29 @@ func namespaceClean(facts *Facts, pins fixtures.Pins) Finding {
 		finding.Fix = fmt.Sprintf("kubectl -n %s delete jobset %s, if nobody needs them; --fresh (FRESH=1) does that and moves the learner's files aside", pins.Namespace, strings.Join(facts.UnmanagedJobSets, " "))
 	}
 	return finding
+}
+
+// terminating says why a namespace that is being deleted is still there.
+func terminating(namespace *corev1.Namespace) string {
+	if namespace.DeletionTimestamp == nil && namespace.Status.Phase != corev1.NamespaceTerminating {
+		return ""
+	}
+	for _, condition := range namespace.Status.Conditions {
+		if condition.Status == corev1.ConditionTrue {
+			return string(condition.Type) + ": " + condition.Message
+		}
+	}
+	return "what is in it is still being deleted"
+}
+
+// namespaceGoes reports a namespace that is being deleted, with what holds it.
+func namespaceGoes(facts *Facts, pins fixtures.Pins) Finding {
+	fix := fmt.Sprintf("kubectl -n %s get all,jobsets,workloads,configmaps shows what is left; an object with finalizers goes once they are removed (kubectl edit)", pins.Namespace)
+	if strings.HasPrefix(facts.Terminating, string(corev1.NamespaceDeletionDiscoveryFailure)) {
+		fix = "kubectl get apiservices shows one that is not Available: bring back the Service behind it, or kubectl delete apiservice NAME"
+	}
+	return Finding{Check: "namespace", Code: NamespaceTerminating, Fix: fix + "; then kubectl apply -f fixtures/lab/lab.yaml",
+		Message: fmt.Sprintf("namespace %s is being deleted and is not gone: %s", pins.Namespace, facts.Terminating)}
 }
 
 func queueLeads(queue *kueuev1.LocalQueue, pins fixtures.Pins) Finding {
@@ -53,7 +78,8 @@ func queueLeads(queue *kueuev1.LocalQueue, pins fixtures.Pins) Finding {
 }
 
 // quotaMatches judges the ClusterQueue that the lab's LocalQueue leads to.
-func quotaMatches(queue *kueuev1.ClusterQueue, pins fixtures.Pins) Finding {
+func quotaMatches(facts *Facts, pins fixtures.Pins) Finding {
+	queue := facts.ClusterQueue
 	finding := Finding{Check: "ClusterQueue", Message: fmt.Sprintf("%s, %d × %s, Active", pins.ClusterQueue, pins.Quota, pins.GPUResource)}
 	fix := remakeFix + "kubectl apply -f fixtures/lab/lab.yaml"
 	if queue == nil {
@@ -74,6 +100,18 @@ func quotaMatches(queue *kueuev1.ClusterQueue, pins fixtures.Pins) Finding {
 		finding.Code = ClusterQueueInactive
 		finding.Message = pins.ClusterQueue + ": " + snapshot.Active(queue.Status.Conditions)
 		finding.Fix, finding.Passes = fix, true
+	case facts.Interference.Borrowable >= pins.Quota:
+		// While train holds the quota, big wants 5 more: only then is it sure to be let in.
+		finding.Code = QuotaBorrowable
+		finding.Message = fmt.Sprintf("%s may borrow %d × %s in cohort %s (of %s), so step 7's JobSet may be let in; the lab has %d and no more",
+			pins.ClusterQueue, facts.Interference.Borrowable, pins.GPUResource, queue.Spec.CohortName, text.List(facts.Interference.Lenders), pins.Quota)
+		finding.Fix = fmt.Sprintf(`kubectl patch clusterqueue %s --type merge -p '{"spec":{"cohortName":""}}'`, pins.ClusterQueue)
+	case queue.Spec.CohortName != "":
+		finding.Code = CohortPresent
+		finding.Note = fmt.Sprintf("it is in cohort %s, whose others may borrow of it and lend to it; the lab's is in none", queue.Spec.CohortName)
+	case queue.Spec.AdmissionChecksStrategy != nil && len(queue.Spec.AdmissionChecksStrategy.AdmissionChecks) > 0:
+		finding.Code = AdmissionChecksAsked
+		finding.Note = fmt.Sprintf("it asks for %s, which the lab has not: step 6 waits for it", text.Times(len(queue.Spec.AdmissionChecksStrategy.AdmissionChecks), "AdmissionCheck"))
 	}
 	return finding
 }

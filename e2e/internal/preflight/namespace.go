@@ -71,16 +71,33 @@ func addsUncovered(limits corev1.LimitRange, facts *Facts) []string {
 	return slices.Sorted(maps.Keys(added))
 }
 
-// usedUp lists what a ResourceQuota has nothing left of.
+// usedUp lists what a ResourceQuota has nothing left of, of all that a step makes or
+// asks for. A quota of no load balancers, say, is in nobody's way.
 func usedUp(quota corev1.ResourceQuota) []string {
 	var spent []string
 	for resource, hard := range quota.Status.Hard {
-		if used := quota.Status.Used[resource]; used.Cmp(hard) >= 0 {
+		if used := quota.Status.Used[resource]; used.Cmp(hard) >= 0 && neededBySteps(string(resource)) {
 			spent = append(spent, fmt.Sprintf("%s of %s %s", used.String(), hard.String(), resource))
 		}
 	}
 	slices.Sort(spent)
 	return spent
+}
+
+// neededBySteps reports whether the steps use some of what a ResourceQuota counts.
+// The steps ask for no CPU, memory or storage, but a quota of those refuses every pod
+// that does not ask.
+func neededBySteps(resource string) bool {
+	switch resource {
+	case "pods", "services", "cpu", "memory":
+		return true
+	}
+	for _, start := range []string{"requests.", "limits.", "count/pods", "count/services", "count/jobs.batch", "count/jobsets.jobset.x-k8s.io", "count/workloads.kueue.x-k8s.io"} {
+		if strings.HasPrefix(resource, start) {
+			return !strings.HasPrefix(resource, "requests.storage") && !strings.Contains(resource, "ephemeral-storage")
+		}
+	}
+	return false
 }
 
 // dnsAnswers judges whether the cluster's DNS has anybody to answer.
@@ -95,6 +112,10 @@ func dnsAnswers(facts *Facts, pins fixtures.Pins) Finding {
 		finding.Message = fmt.Sprintf("nobody answers DNS: Service kube-system/%s leads to no ready pod", dnsService)
 		finding.Fix = "kubectl -n kube-system get deployments,pods shows what became of CoreDNS; kubectl -n kube-system scale deployment coredns --replicas 1, if it was scaled to 0"
 		finding.Passes = true
+	case facts.Kubelet != nil && facts.Kubelet.Domain != "" && facts.Kubelet.Domain != domain:
+		finding.Code = DNSDomainMismatch
+		finding.Message = fmt.Sprintf("the cluster's DNS domain is %s, so the name in the lab text, which ends in %s, does not exist", facts.Kubelet.Domain, domain)
+		finding.Fix = "make the cluster anew with the domain " + domain + " (k3s: without --cluster-domain; kubeadm: networking.dnsDomain)"
 	default:
 		if shut := closedTo(o.Policies); len(shut) > 0 {
 			finding.Code = EgressDenied
@@ -103,6 +124,9 @@ func dnsAnswers(facts *Facts, pins fixtures.Pins) Finding {
 	}
 	return finding
 }
+
+// domain is the end of the name that step 2 asks for.
+const domain = "cluster.local"
 
 // closedTo lists the NetworkPolicies that isolate every pod and let nothing out.
 func closedTo(policies []networkingv1.NetworkPolicy) []string {

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/controller/constants"
 
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/labtest"
@@ -89,6 +90,30 @@ func TestWhatIsWrongHasItsCodeAndPassesOrNot(t *testing.T) {
 		"a learner's JobSet": {UnmanagedJobSets, false, func(s *Facts) { s.UnmanagedJobSets = []string{"mine"} }},
 		"a LimitRange": {LimitsUncovered, false, func(s *Facts) {
 			s.Interference.Limits = []corev1.LimitRange{limitRange("defaults", corev1.LimitTypeContainer, "memory")}
+		}},
+		"a namespace that goes": {NamespaceTerminating, false, func(s *Facts) { s.Terminating = "NamespaceFinalizersRemaining: configmaps" }},
+		"a queue label that nobody wrote": {QueueLabelAdded, false, func(s *Facts) {
+			s.Interference.Unqueued.Labels = map[string]string{constants.QueueLabel: "default"}
+		}},
+		"held without a queue": {UnqueuedSuspended, false, func(s *Facts) { s.Interference.Unqueued.Spec.Suspend = ptr.To(true) }},
+		"a pod that a policy refuses": {PartRefused, false, func(s *Facts) {
+			s.Interference.Parts[0].Err = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "preflight-x", errors.New("violates PodSecurity"))
+		}},
+		"a pod whose webhook boots": {PartRefused, true, func(s *Facts) {
+			s.Interference.Parts[0].Err = apierrors.NewInternalError(errors.New("failed calling webhook: no endpoints available"))
+		}},
+		"a gated pod": {PodsGated, false, func(s *Facts) {
+			s.Interference.Parts[0].Pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/admission"}}
+		}},
+		"a pod for another node": {PodMatchesNoNode, false, func(s *Facts) {
+			s.Interference.Parts[0].Pod.Spec.NodeSelector = map[string]string{"team": "ml"}
+		}},
+		"another domain": {DNSDomainMismatch, false, func(s *Facts) { s.Kubelet.Domain = "lab.internal" }},
+		"a tainted flavor": {FlavorTainted, false, func(s *Facts) {
+			s.Interference.Flavors[0].Spec.NodeTaints = []corev1.Taint{{Key: "spot", Value: "true", Effect: corev1.TaintEffectNoSchedule}}
+		}},
+		"a rich cohort": {QuotaBorrowable, false, func(s *Facts) {
+			s.ClusterQueue.Spec.CohortName, s.Interference.Borrowable, s.Interference.Lenders = "all", 8, []string{"ClusterQueue/big"}
 		}},
 		"a quota used up":             {ResourceQuotaExhausted, false, func(s *Facts) { s.Interference.Quotas = []corev1.ResourceQuota{podQuota("3")} }},
 		"no DNS":                      {DNSUnanswered, true, func(s *Facts) { s.Interference.DNSReady = 0 }},

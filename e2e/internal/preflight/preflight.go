@@ -34,6 +34,9 @@ func Judge(facts *Facts, pins fixtures.Pins) []Finding {
 	// What is reported first is the first that is wrong, so causes stand before what
 	// they bring about: Kueue before JobSet, whose dry run passes Kueue's webhooks
 	// too; a quota before the devices that it hands out, and before what leads to it.
+	if facts.Terminating != "" {
+		findings = append(findings, namespaceGoes(facts, pins))
+	}
 	return append(findings,
 		nodeReady(facts.Nodes),
 		nodeNamed(facts.Nodes, facts.Host),
@@ -41,16 +44,18 @@ func Judge(facts *Facts, pins fixtures.Pins) []Finding {
 		imagePresent(facts, pins),
 		managerAvailable("Kueue", facts.Kueue, pins.Kueue, facts.KueueWebhook, true),
 		certificatesMatch("Kueue", facts.Kueue, facts.KueueCertificates),
-		managerAvailable("JobSet", facts.JobSet, pins.JobSet, facts.JobSetWebhook, facts.HasNamespace),
+		managerAvailable("JobSet", facts.JobSet, pins.JobSet, facts.JobSetWebhook, facts.HasNamespace && facts.Terminating == ""),
 		certificatesMatch("JobSet", facts.JobSet, facts.JobSetCertificates),
 		jobSetsQueued(facts),
+		unqueuedRuns(facts, pins),
 		gpuName(facts.ClusterQueue, pins),
 		namespaceClean(facts, pins),
 		limitsAllow(facts, pins),
+		partsTaken(facts, pins),
 		dnsAnswers(facts, pins),
 		queueAdmits(facts, pins),
 		flavorFits(facts, pins),
-		quotaMatches(facts.ClusterQueue, pins),
+		quotaMatches(facts, pins),
 		queueLeads(facts.LocalQueue, pins),
 		devicesOffered(facts, pins),
 		devicesFree(facts.GPUHolders),

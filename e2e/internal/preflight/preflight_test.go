@@ -71,9 +71,11 @@ func TestTheWholeListOfTheLab(t *testing.T) {
  ✓  JobSet          v0.13.0, webhook answers
  ✓  JobSet's trust  2 webhooks take the certificate of secret jobset-system/webhook-server-cert, valid until 2199-01-01
  ✓  integration     Kueue suspends a JobSet that is to be queued
+ ✓  no queue        a JobSet without a queue label stays without one, and starts
  ✓  GPU's name      nvidia.com/gpu, in the ClusterQueue and in the learner's files
  ✓  namespace       ml holds no JobSet of anybody else's
  ✓  limits          ml has none
+ ✓  pods            the Jobs, pods and Service of a JobSet are taken as they are
  ✓  DNS             kube-system/kube-dns leads to 1 ready endpoint
  ✓  queueing        nobody else is in ml
  ✓  flavor          a node has the labels that it asks for

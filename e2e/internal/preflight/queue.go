@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -79,8 +80,20 @@ func flavorFits(facts *Facts, pins fixtures.Pins) Finding {
 				strings.ReplaceAll(pairs(flavor.Spec.NodeLabels), ", ", " "), name)
 			finding.Passes = true
 		}
+		if at := slices.IndexFunc(flavor.Spec.NodeTaints, func(taint corev1.Taint) bool {
+			return taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerated(flavor.Spec.Tolerations, taint)
+		}); at >= 0 {
+			taint := flavor.Spec.NodeTaints[at]
+			finding.Code = FlavorTainted
+			finding.Message = fmt.Sprintf("ResourceFlavor %s has the taint %s, which no pod of the steps tolerates, so Kueue gives nobody its quota", name, taint.ToString())
+			finding.Fix = fmt.Sprintf("kubectl edit resourceflavor %s and remove its nodeTaints", name)
+		}
 	}
 	return finding
+}
+
+func tolerated(tolerations []corev1.Toleration, taint corev1.Taint) bool {
+	return slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool { return t.ToleratesTaint(klog.Background(), &taint, false) })
 }
 
 func flavorsOf(queue *kueuev1.ClusterQueue, resource string) []string {

@@ -28,6 +28,8 @@ type Failure struct {
 	Blocker *blockers.Blocker `json:"blocker,omitempty"`
 	// Waited is how long the wait took, in seconds.
 	Waited float64 `json:"waited,omitempty"`
+	// Words are what the controllers said: of what, which condition or reason, the words.
+	Words [][]string `json:"words,omitempty"`
 }
 
 // The stages of a Failure.
@@ -38,8 +40,8 @@ const (
 	NotHere = "is not about this lab"
 )
 
-// failureEntry is the name of the report entry that holds a Failure.
-const failureEntry = "failure"
+// FailureEntry is the name of the report entry that holds a Failure.
+const FailureEntry = "failure"
 
 // Codes of failures that no matcher makes.
 const (
@@ -63,8 +65,12 @@ func Because(code snapshot.Code, message string) *matchers.Mismatch {
 }
 
 // Report attaches the failure to the running spec.
-func (f Failure) Report() {
-	ginkgo.AddReportEntry(failureEntry, f, types.ReportEntryVisibilityNever)
+func (s FailureReport) Report() {
+	failure := s.Failure
+	if s.Snapshot != nil {
+		failure.Words = words(s.Snapshot, s.JobSets)
+	}
+	ginkgo.AddReportEntry(FailureEntry, failure, types.ReportEntryVisibilityNever)
 }
 
 // failureOf returns the Failure that a spec's report carries; nil if the spec
@@ -78,5 +84,10 @@ func failureOf(report types.SpecReport) *Failure {
 	return nil
 }
 
-// sentence says on one line how the spec failed.
-func (f Failure) sentence() string { return f.Stage + ": " + text.FirstLine(f.EN) }
+// sentence says on one line how the spec failed: the cause, where one was seen.
+func (f Failure) sentence() string {
+	if f.Blocker != nil {
+		return f.Stage + ": " + text.FirstLine(f.Blocker.Message)
+	}
+	return f.Stage + ": " + text.FirstLine(f.EN)
+}

@@ -33,10 +33,16 @@ type FailureReport struct {
 // String is the failure as text for a terminal.
 func (s FailureReport) String() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s %s: %s\n", s.Subject, s.Failure.Stage, s.Failure.String())
 	switch {
 	case s.Failure.Blocker != nil:
-		fmt.Fprintf(&out, "\nGiven up after %.1f s: %s.\n", s.Failure.Waited, text.Shown(s.Failure.Blocker.Message, text.LongestCell))
+		// The cause comes first, and then what it brought about.
+		fmt.Fprintf(&out, "%s %s: %s.\n\n%s\n\nGiven up after %.1f s.\n", s.Subject, s.Failure.Stage,
+			text.Shown(s.Failure.Blocker.Message, text.LongestCell), s.Failure.String(), s.Failure.Waited)
+	default:
+		fmt.Fprintf(&out, "%s %s: %s\n", s.Subject, s.Failure.Stage, s.Failure.String())
+	}
+	switch {
+	case s.Failure.Blocker != nil:
 	case s.Failure.Waited > 0:
 		fmt.Fprintf(&out, "\nWaited %.1f s for it.\n", s.Failure.Waited)
 	}

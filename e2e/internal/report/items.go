@@ -2,7 +2,9 @@ package report
 
 import (
 	"strings"
+	"time"
 
+	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/types"
 )
 
@@ -46,6 +48,26 @@ const (
 	MistakeLabel = "mistake-"
 	ProbeLabel   = "claim-"
 )
+
+// A tookEntry is the report entry of a spec that only waits for what was done beside
+// others, and says how long that took.
+type tookEntry struct {
+	Took time.Duration `json:"took"`
+}
+
+// Took says of the running spec how long its work took, where its own time does not.
+func Took(took time.Duration) {
+	ginkgo.AddReportEntry("took", tookEntry{took}, types.ReportEntryVisibilityNever)
+}
+
+func runTime(report types.SpecReport) time.Duration {
+	for _, entry := range report.ReportEntries {
+		if took, ok := entry.GetRawValue().(tookEntry); ok {
+			return took.Took
+		}
+	}
+	return report.RunTime
+}
 
 // labelTitle is what the step or mistake of a label is called in a verdict.
 func labelTitle(label, otherwise string) string {

@@ -72,7 +72,7 @@ func Receive(s settings.Settings, archive io.Reader) error {
 // sentNames are the names of all that a single run reports. What else lies in the
 // folder, here or there, such as this project's own programs, is not taken.
 func sentNames(s settings.Settings, fresh string) []string {
-	names := []string{"verdict.json", "closing.txt", "junit.xml", "specs.json", "snapshots", "files"}
+	names := []string{"verdict.json", "closing.txt", "junit.xml", "specs.json", "timeline.json", "snapshots", "files"}
 	names = append(append(names, evidenceNames(s)...), evidenceNames(settings.Settings{Reports: fresh})...)
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -35,7 +35,7 @@ const reportsMark = ".gsb-jobset-reports"
 // claimedNames are all names in a folder of reports that a run writes, replaces or
 // removes. Whatever else is there, such as provision's own, is in nobody's way.
 func claimedNames(s settings.Settings) []string {
-	names := []string{"verdict.json", "closing.txt", "junit.xml", "specs.json", settings.LedgerName, "snapshots", "files",
+	names := []string{"verdict.json", "closing.txt", "junit.xml", "specs.json", "report.html", "timeline.json", "history/runs.jsonl", settings.LedgerName, "snapshots", "files",
 		"faults.json", "faults"}
 	return append(names, evidenceNames(s)...)
 }

@@ -38,6 +38,9 @@ const (
 	done   = "done"
 	// partial is a verdict only.
 	partial = "partial"
+
+	// The same for who makes a page of what is no run.
+	Passed, NotRun = passed, notRun
 )
 
 // Why a step was not run where nothing failed it.
@@ -106,7 +109,7 @@ func (r *Result) summarize(reports types.SpecReports) {
 		r.State, r.Why = notRun, endedBefore
 	}
 	for _, report := range reports {
-		r.Seconds += report.RunTime.Seconds()
+		r.Seconds += runTime(report).Seconds()
 		switch {
 		case report.State.Is(types.SpecStateAborted | types.SpecStateInterrupted):
 			r.State, r.Why = notRun, "interrupted"

@@ -191,17 +191,10 @@ func save(s settings.Settings, verdict Verdict) error {
 // removePreviousReports takes an earlier run's reports away, and makes the folder for this one's,
 // in which no other run writes until end is called.
 func removePreviousReports(s settings.Settings) (end func(), err error) {
-	if err := os.MkdirAll(s.Reports, 0o755); err != nil {
-		return nil, fmt.Errorf("making the folder of the reports: %w", err)
-	}
-	if err := claimReports(s); err != nil {
+	if end, err = Hold(s); err != nil {
 		return nil, err
 	}
-	end, err = lockReports(s)
-	if err != nil {
-		return nil, err
-	}
-	if err := removeReports(s, "verdict.json", "closing.txt", "junit.xml", "specs.json"); err != nil {
+	if err := removeReports(s, "verdict.json", "closing.txt", "junit.xml", "specs.json", "report.html", "timeline.json"); err != nil {
 		end()
 		return nil, err
 	}
@@ -219,4 +212,16 @@ func ReadVerdict(s settings.Settings) (Verdict, error) {
 		return verdict, fmt.Errorf("reading the verdict: %w", err)
 	}
 	return verdict, nil
+}
+
+// Hold makes the folder of the reports if it is missing, and keeps other runs from
+// writing into it until end is called.
+func Hold(s settings.Settings) (end func(), err error) {
+	if err := os.MkdirAll(s.Reports, 0o755); err != nil {
+		return nil, fmt.Errorf("making the folder of the reports: %w", err)
+	}
+	if err := claimReports(s); err != nil {
+		return nil, err
+	}
+	return lockReports(s)
 }

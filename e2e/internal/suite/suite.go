@@ -3,6 +3,7 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,7 @@ import (
 	controllerlog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/page"
 	"gsb.test/jobset-e2e/e2e/internal/preflight"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/settings"
@@ -101,6 +103,7 @@ func (s *Suite) Run(t ginkgo.GinkgoTestingT, suiteConfig types.SuiteConfig, repo
 	succeeded := ginkgo.RunSpecs(t, "JobSet lab", suiteConfig, reporterConfig)
 	s.reconcile(succeeded)
 	fmt.Printf("\n%s\n", s.summary)
+	s.writePage()
 	return s.summary.Exit()
 }
 
@@ -118,6 +121,7 @@ func (s *Suite) define() {
 		claims, err := fixtures.ReadClaims()
 		must(err)
 		s.summary.JudgeClaims(claims)
+		must(page.Record(s.cluster, results))
 		must(report.SaveClosing(s.settings, s.summary))
 	})
 }
@@ -147,7 +151,17 @@ func (s *Suite) reconcile(succeeded bool) {
 func Refuse(out io.Writer, getenv func(string) string, err error) int {
 	fmt.Fprintf(out, "Nothing was run: %s\n", visible(err))
 	if root, lost := settings.Root(); lost == nil {
-		report.SaveRefusal(settings.DefaultPaths(getenv, root), err)
+		places := settings.DefaultPaths(getenv, root)
+		report.SaveRefusal(places, err)
+		_ = page.Write(places) // where it cannot be written, there is nothing more to say either
 	}
 	return report.ExitNotRun
+}
+
+// writePage makes the page of the run, the last thing that it does: who waits for the
+// end of an interrupted run does not wait for it. It decides nothing.
+func (s *Suite) writePage() {
+	if err := errors.Join(page.Remember(s.settings.Reports, s.summary.ToVerdict()), page.Write(s.settings)); err != nil {
+		fmt.Fprintln(os.Stderr, visible(err))
+	}
 }
