@@ -27,7 +27,7 @@ func OnItsWayJobSet() *snapshot.Snapshot {
 		Taken: time.Now(), Namespace: "ml", GPUResource: "nvidia.com/gpu",
 		JobSets: []jobsetv1.JobSet{{ObjectMeta: metav1.ObjectMeta{Name: "train", UID: "js"},
 			Spec: jobsetv1.JobSetSpec{ReplicatedJobs: []jobsetv1.ReplicatedJob{{Name: "worker", Replicas: 1}}}}},
-		Jobs: []batchv1.Job{{ObjectMeta: metav1.ObjectMeta{Name: "train-worker-0", UID: "job", Labels: labels}}},
+		Jobs: []batchv1.Job{{ObjectMeta: metav1.ObjectMeta{Name: "train-worker-0", UID: "job", Labels: labels, OwnerReferences: OwnedBy("JobSet", "train", "js")}}},
 		Pods: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "train-worker-0-0-x", Labels: labels, OwnerReferences: OwnedBy("Job", "train-worker-0", "job")},
 			Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}}}},
 		Controllers: []snapshot.Controller{{Name: "JobSet", Deployment: "jobset-system/m", Available: true}, {Name: "Kueue", Deployment: "kueue-system/m", Available: true}},
