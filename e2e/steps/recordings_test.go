@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -37,11 +39,18 @@ func TestRecord(t *testing.T) {
 	last := Course.Steps[len(Course.Steps)-1]
 	recordings := map[string]string{"walked.yaml": fmt.Sprintf("step%d-%s", last.Number, last.Name)}
 	for _, mistake := range Course.Mistakes {
-		recordings["mistakes/"+mistake.Name+".yaml"] = "mistake-" + mistake.Name
+		recordings["mistakes/"+mistake.Name+".yaml"] = report.MistakeLabel + mistake.Name
+	}
+	for _, probe := range Course.Probes {
+		recordings["claims/"+probe.Name+".yaml"] = report.ProbeLabel + probe.Name
 	}
 	dropOthers(t, recordings)
 	for to, from := range recordings {
 		content, err := os.ReadFile(filepath.Join(*record, "snapshots", from+".yaml"))
+		if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(from, report.ProbeLabel) {
+			t.Logf("the run did not prove %s, so its recording stays as it is", from)
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,8 +59,8 @@ func TestRecord(t *testing.T) {
 		}
 		header := fmt.Sprintf("# The snapshot that %s was passed on, on %s; make update writes it.\n", from, versionsOf(t, *record))
 		to = filepath.Join("testdata", to)
-		// A mistake that was recorded on the same versions shows nothing new, only other times.
-		if kept, err := os.ReadFile(to); err == nil && strings.HasPrefix(from, "mistake-") && bytes.HasPrefix(kept, []byte(header)) {
+		// What was recorded on the same versions shows nothing new, only other times.
+		if kept, err := os.ReadFile(to); err == nil && !strings.HasPrefix(from, "step") && bytes.HasPrefix(kept, []byte(header)) {
 			continue
 		}
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
@@ -63,15 +72,19 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// dropOthers removes the recordings of mistakes that are not in the list any more.
+// dropOthers removes the recordings of mistakes and claims that are not in the list any more.
 func dropOthers(t *testing.T, recordings map[string]string) {
 	t.Helper()
-	there, err := filepath.Glob("testdata/mistakes/*.yaml")
+	mistakes, err := filepath.Glob("testdata/mistakes/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range there {
-		if recordings["mistakes/"+filepath.Base(path)] == "" {
+	claims, err := filepath.Glob("testdata/claims/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range slices.Concat(mistakes, claims) {
+		if recordings[strings.TrimPrefix(path, "testdata/")] == "" {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}

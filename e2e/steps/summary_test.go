@@ -85,6 +85,23 @@ func skips(report *types.Report, step int, because string) {
 	}
 }
 
+// specOf is the first spec with a label.
+func specOf(report *types.Report, label string) *types.SpecReport {
+	at := slices.IndexFunc(report.SpecReports, func(spec types.SpecReport) bool { return spec.LeafNodeLabels[0] == label })
+	return &report.SpecReports[at]
+}
+
+// reports makes a spec one that does not hold and fails nothing.
+func reports(run *types.Report, label string, failure report.Failure) {
+	spec := specOf(run, label)
+	spec.State, spec.Failure = types.SpecStateSkipped, types.Failure{Message: failure.Stage}
+	spec.ReportEntries = types.ReportEntries{{Name: report.FailureEntry, Value: types.WrapEntryValue(failure)}}
+}
+
+func notAsClaimed(stage string, code snapshot.Code, says string) report.Failure {
+	return report.Failure{Stage: stage, Mismatch: matchers.Mismatch{Code: code, Text: snapshot.Text{EN: says}}}
+}
+
 // closed is a run, by what of it differs from one in which all was done and passed.
 type closed struct {
 	name, step, JobSet, verdict string
@@ -125,7 +142,24 @@ var runs = []closed{
 			Failure: types.Failure{Message: "This is not the lab, so no step was run: nothing listens at https://127.0.0.1:6443."}}}
 	}},
 	{"asked-for-but-skipped", "8", "v0.13.0", "partial", func(report *types.Report) { skips(report, 8, "told to skip") }},
-	{"mistake-skipped", "", "v0.13.0", "partial", func(report *types.Report) { report.SpecReports[0].State = types.SpecStatePending }},
+	{"mistake-skipped", "", "v0.13.0", "partial", func(report *types.Report) {
+		specOf(report, "mistake-"+Course.Mistakes[0].Name).State = types.SpecStatePending
+	}},
+	{"claims-refuted", "", "v0.13.0", "passed", func(report *types.Report) {
+		reports(report, "claim-jobset-columns", notAsClaimed("is not passed", matchers.RowWrong, "kubectl get shows another value for hello."))
+		reports(report, "claim-one-k3s", notAsClaimed("is not about this lab", "ClaimElsewhere", "Node x is kind's."))
+		reports(report, "claim-no-search-domain", notAsClaimed("cannot be done", "ProbeUnanswered", "the pod could not be asked"))
+		reports(report, "mistake-train-label-on-pod-template", notAsClaimed("is not about this lab", "IntegrationOff", "Kueue's integration pod is off in this lab."))
+		reports(report, "mistake-big-each-role-within-quota", notAsClaimed("is not passed", matchers.PodExisted, "JobSet big has had a pod."))
+	}},
+	{"claim-not-asked", "", "v0.13.0", "partial", func(report *types.Report) {
+		specOf(report, "claim-attempt-rises").State = types.SpecStatePending
+	}},
+	{"claim-panicked", "", "v0.13.0", "failed", func(report *types.Report) {
+		report.SuiteSucceeded = false
+		spec := specOf(report, "claim-attempt-rises")
+		spec.State, spec.Failure = types.SpecStatePanicked, types.Failure{Message: "runtime error: index out of range"}
+	}},
 	{"panicked", "", "v0.13.0", "failed", func(report *types.Report) {
 		fails(report, 5, "runtime error: index out of range")
 		for i := range report.SpecReports {
@@ -158,6 +192,15 @@ func end(t *testing.T, of closed) report.Summary {
 	return report.Summarize(results, plan.Items(), site, pins)
 }
 
+func claimsOfTheText(t *testing.T) fixtures.Claims {
+	t.Helper()
+	list, err := fixtures.ReadClaims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 func TestJudgeClosing(t *testing.T) {
 	t.Parallel()
 	for _, of := range runs {
@@ -166,6 +209,7 @@ func TestJudgeClosing(t *testing.T) {
 			if told.Verdict != of.verdict {
 				t.Errorf("the verdict is %s, not %s", told.Verdict, of.verdict)
 			}
+			told.JudgeClaims(claimsOfTheText(t))
 			told.Locations = [][]string{{"work directory", "/lab/gsb-jobset"}, {"reports", "/lab/closing.txt"}}
 			golden(t, "closing-"+of.name+".txt", told.String()+"\n")
 		})

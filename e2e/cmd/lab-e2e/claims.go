@@ -43,6 +43,7 @@ func printClaims(out io.Writer, s settings.Settings) error {
 		none.Claims = verdict.Claims
 		of = fmt.Sprintf("the run that began %s (%s)", verdict.Started.UTC().Format(time.DateTime+" UTC"), verdict.Verdict)
 	}
-	_, err = fmt.Fprintf(out, "%s\n\n%s\nof %s\n", report.ClaimTable(none.Claims), report.ClaimCount(none.Claims), of)
+	count := report.CountClaims(none.Claims)
+	_, err = fmt.Fprintf(out, "%s\n\n%s\n%s\nof %s\n", report.ClaimTable(none.Claims), count.KO, count.EN, of)
 	return err
 }

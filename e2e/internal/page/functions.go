@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gsb.test/jobset-e2e/e2e/internal/preflight"
+	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
@@ -23,15 +24,22 @@ func (v view) functions() template.FuncMap {
 		"lines":   v.lines,
 		"seconds": func(seconds float64) string { return fmt.Sprintf("%.1f s", seconds) },
 		"when":    when,
-		"state":   func(state string) template.HTML { return both(wordsOf[state], state) },
-		"why":     func(why string) template.HTML { return both(whyNot[why], shown(text.Shorten(why))) },
-		"mark":    func(state string) string { return cmp.Or(signs[state], "·") },
-		"class":   func(state string) string { return cmp.Or(stateClasses[state], "none") },
-		"upper":   strings.ToUpper,
-		"last":    func(i int, of History) bool { return i == len(of)-1 },
+		"state": func(state string) template.HTML {
+			return both(cmp.Or(wordsOf[state], report.StatesInKorean[state]), state)
+		},
+		"count": func(claims []report.ClaimResult) template.HTML {
+			count := report.CountClaims(claims)
+			return both(count.KO, count.EN)
+		},
+		"why":   func(why string) template.HTML { return both(whyNot[why], shown(text.Shorten(why))) },
+		"mark":  func(state string) string { return cmp.Or(signs[state], "·") },
+		"class": func(state string) string { return cmp.Or(stateClasses[state], "none") },
+		"upper": strings.ToUpper,
+		"last":  func(i int, of History) bool { return i == len(of)-1 },
 		"findings": func(all []preflight.Finding, notable bool) []preflight.Finding {
 			return slices.DeleteFunc(slices.Clone(all), func(f preflight.Finding) bool { return (f.Wrong() || f.Note != "") != notable })
 		},
+		"refuted": func(claims []report.ClaimResult) bool { return slices.ContainsFunc(claims, report.ClaimResult.Refuted) },
 		"firstly": text.FirstLine,
 		"down":    func(line int) int { return 17 + 16*line },
 	}
@@ -49,11 +57,12 @@ func both(ko, en string) template.HTML {
 // wordsOf are the states in Korean, signs what stands for them, and stateClasses how
 // they are colored.
 var (
-	wordsOf = map[string]string{"passed": "통과", "failed": "실패", "partial": "부분 통과", "not run": "실행 안 됨", "done": "먼저 수행",
-		"skipped": "건너뜀", "interrupted": "중단됨", "aborted": "중단됨", "panicked": "실패", "timedout": "시간 초과", "pending": "보류"}
-	signs = map[string]string{"passed": "✓", "failed": "✕", "partial": "◐", "not run": "–", "done": "✓", "skipped": "–",
+	wordsOf = map[string]string{"passed": "통과", "failed": "실패", "partial": "부분 통과", "done": "먼저 수행",
+		"interrupted": "중단됨", "aborted": "중단됨", "panicked": "실패", "timedout": "시간 초과", "pending": "보류"}
+	signs = map[string]string{"passed": "✓", "failed": "✕", "partial": "◐", "not run": "–", "done": "✓", "skipped": "–", "proven": "✓", "refuted": "✕",
 		"interrupted": "■", "aborted": "■", "panicked": "✕", "timedout": "✕", "pending": "–"}
-	stateClasses = map[string]string{"passed": "good", "done": "good", "failed": "bad", "panicked": "bad", "timedout": "bad", "partial": "half"}
+	stateClasses = map[string]string{"passed": "good", "done": "good", "failed": "bad", "panicked": "bad", "timedout": "bad", "partial": "half",
+		"proven": "good", "refuted": "bad"}
 )
 
 // whyNot is why a step was not run, in Korean.

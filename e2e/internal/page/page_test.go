@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,6 +84,7 @@ func hostile(t testing.TB) *fakeRun {
 		r.specs.SpecReports = r.specs.SpecReports[3:]
 		r.addSpecs(i, from, to)
 	}
+	r.verdict.Claims[0].State, r.verdict.Claims[0].Why = "refuted", &snapshot.Text{KO: attack, EN: attack + strings.Repeat("C", 9000)}
 	failure := imageMissing()
 	failure.Text = snapshot.Text{KO: attack, EN: attack + strings.Repeat("W", 9000)}
 	failure.Rows[0].Found = attack + strings.Repeat("z", 9000)
@@ -114,7 +116,7 @@ func TestEveryKindOfRunHasAPage(t *testing.T) {
 func TestAVerdictComesFirst(t *testing.T) {
 	pages := kinds(t)
 	for kind, words := range map[string][]string{
-		"passed":      {">통과<", ">passed<", "v0.13.0", "불안정", "PodsOfOldAttempt"},
+		"passed":      {">통과<", ">passed<", "v0.13.0", "불안정", "PodsOfOldAttempt", "실습 글의 주장", "k3s, of one node"},
 		"partial":     {">부분 통과<", "every step passed, but JobSet is v0.12.0", "pinned", "make gate"},
 		"failed":      {"JobSet train 의 파드 3개 중 2개가", "2 of 3 pods Running", "ImagePullBackOff", "cannot pull its image", "Failed to pull image", "rank 0 of 3 waits", "STEP=6", "PodsNotRunning"},
 		"interrupted": {"the run was interrupted", "그 전에 실행이 끝남"},
@@ -183,15 +185,25 @@ func TestThePageHoldsNoSecret(t *testing.T) {
 	}
 }
 
+// spent is the CPU time of this process until now.
+func spent(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
 func TestThePageIsMadeQuickly(t *testing.T) {
 	for _, r := range []*fakeRun{passedRun(t, "quick"), hostile(t)} {
 		r.write()
-		// What else the machine does is not the page's cost.
+		// In CPU time: what else the machine does is not the page's cost.
 		quickest := time.Hour
 		for range 8 {
-			at := time.Now()
+			before := spent(t)
 			r.must(Write(r.settings))
-			quickest = min(quickest, time.Since(at))
+			quickest = min(quickest, spent(t)-before)
 		}
 		t.Logf("it takes %s", quickest)
 		if quickest > 300*time.Millisecond {

@@ -19,6 +19,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/settings"
 	"gsb.test/jobset-e2e/e2e/matchers"
 	"gsb.test/jobset-e2e/e2e/snapshot"
+	"gsb.test/jobset-e2e/fixtures"
 )
 
 // keepPages is where .ci/screenshots wants the pages that these tests make.
@@ -88,6 +89,11 @@ func passedRun(t testing.TB, kind string) *fakeRun {
 		Found:     preflight.Versions{Kubernetes: "v1.36.3", JobSet: "v0.13.0", Kueue: "v0.19.2"},
 		Preflight: []preflight.Finding{{Check: "cluster", Message: "Kubernetes v1.36.3 at https://127.0.0.1:40605"}, {Check: "GPUs", Message: "4 × nvidia.com/gpu allocatable, for a quota of 3"}},
 		Mistakes:  []report.Result{{Number: 6, Name: "train-label-on-pod-template", Title: "Kueue admits each pod alone and knows of no Workload of the JobSet", State: "passed", Seconds: 6.8}}}
+	list, err := fixtures.ReadClaims()
+	r.must(err)
+	claims := report.Summary{Findings: r.verdict.Preflight}
+	claims.JudgeClaims(list)
+	r.verdict.Claims = claims.Claims
 	r.specs = types.Report{StartTime: began, RunTime: time.Duration(r.ends * float64(time.Second))}
 	for i, step := range steps {
 		from, to := r.stepTimes(i)

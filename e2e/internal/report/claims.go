@@ -25,6 +25,9 @@ type ClaimResult struct {
 	Why  *snapshot.Text `json:"why,omitempty"`
 }
 
+// Refuted reports whether the run showed that the claim is not so.
+func (r ClaimResult) Refuted() bool { return r.State == refuted }
+
 // The states of a ClaimResult beside notRun; a mistake that does not decide the verdict
 // may be refuted or skipped too.
 const (
@@ -60,7 +63,10 @@ func (r *ClaimResult) settle(proofs []Result) {
 			if proof.State == state {
 				r.State, r.Code = state, proof.Code
 				if proof.Why != "" {
-					r.Why = &snapshot.Text{EN: r.Proofs[i] + ": " + proof.Why}
+					r.Why = &snapshot.Text{EN: proof.Why}
+				}
+				if r.Why != nil && len(proofs) > 1 {
+					r.Why.EN = r.Proofs[i] + ": " + r.Why.EN
 				}
 				return
 			}
@@ -119,7 +125,7 @@ func claimRows(claims []ClaimResult) [][]string {
 	if len(claims) == 0 {
 		return nil
 	}
-	rows := [][]string{{"claims", ClaimCount(claims) + "; all of them: lab-e2e claims"}}
+	rows := [][]string{{"claims", CountClaims(claims).EN + "; all of them: lab-e2e claims"}}
 	for _, claim := range claims {
 		if claim.State == refuted || claim.State == skipped {
 			rows = append(rows, []string{"  " + claim.State, claim.Name + ": " + text.Shorten(claim.Why.EN)})
@@ -128,9 +134,9 @@ func claimRows(claims []ClaimResult) [][]string {
 	return rows
 }
 
-// ClaimCount says how many claims came out how.
-func ClaimCount(claims []ClaimResult) string {
-	var counts []string
+// CountClaims says how many claims came out how.
+func CountClaims(claims []ClaimResult) snapshot.Text {
+	var ko, en []string
 	for _, state := range claimStates {
 		n := 0
 		for _, claim := range claims {
@@ -139,10 +145,14 @@ func ClaimCount(claims []ClaimResult) string {
 			}
 		}
 		if n > 0 || state == proven || state == refuted {
-			counts = append(counts, fmt.Sprintf("%d %s", n, state))
+			ko = append(ko, fmt.Sprintf("%s %d", StatesInKorean[state], n))
+			en = append(en, fmt.Sprintf("%d %s", n, state))
 		}
 	}
-	return fmt.Sprintf("%d of the lab text: %s", len(claims), strings.Join(counts, ", "))
+	return snapshot.Text{
+		KO: fmt.Sprintf("실습 글의 주장 %d개: %s", len(claims), strings.Join(ko, ", ")),
+		EN: fmt.Sprintf("%d of the lab text: %s", len(claims), strings.Join(en, ", ")),
+	}
 }
 
 // SameClaims reports whether two lists are of the same claims with the same proofs.
@@ -152,8 +162,8 @@ func SameClaims(one, other []ClaimResult) bool {
 	})
 }
 
-// koreanStates are the states in Korean.
-var koreanStates = map[string]string{proven: "증명됨", refuted: "반증됨", skipped: "건너뜀", notRun: "실행 안 함", explanatory: "설명"}
+// StatesInKorean are the states of a claim.
+var StatesInKorean = map[string]string{proven: "증명됨", refuted: "반증됨", skipped: "건너뜀", notRun: "실행 안 됨", explanatory: "설명"}
 
 // ClaimTable lists claims in Korean and in English, with what proves each and what was seen.
 func ClaimTable(claims []ClaimResult) string {
@@ -161,7 +171,7 @@ func ClaimTable(claims []ClaimResult) string {
 	for _, claim := range claims {
 		rows = append(rows,
 			[]string{claim.State, claim.Name, claim.KO},
-			[]string{koreanStates[claim.State], "", claim.EN},
+			[]string{StatesInKorean[claim.State], "", claim.EN},
 			[]string{"", "", "「" + strings.Join(claim.Quotes, "」 「") + "」"})
 		if len(claim.Proofs) > 0 {
 			rows = append(rows, []string{"", "", "= " + strings.Join(claim.Proofs, ", ")})
