@@ -171,20 +171,35 @@ var refuting = map[string][]variation{
 	},
 }
 
+// answered is what a lab answered to a probe. No lab that a developer has is k3s or runs
+// the pinned JobSet, so what those would answer is written here.
+func answered(t *testing.T, probe string) *snapshot.Snapshot {
+	t.Helper()
+	s := recorded(t, "claims/boot-time.yaml")
+	switch m := s.Answers.Machine; probe {
+	case "one-k3s":
+		m.Kubernetes, m.Nodes = "v1.36.3+k3s1", map[string]string{"vm": "k3s://vm"}
+	case "jobset-version":
+		m.JobSet = "v0.13.0"
+	default:
+		s = recorded(t, "claims/"+probe+".yaml")
+	}
+	return s
+}
+
 // A probe holds on the answers of a real lab, and on none of those that are close to them.
 func TestJudgeClaims(t *testing.T) {
 	t.Parallel()
 	var told strings.Builder
 	for _, probe := range Course.Probes {
-		file := "claims/" + probe.Name + ".yaml"
-		if check := probe.Judge(recorded(t, file)); len(check.Mismatches) > 0 {
+		if check := probe.Judge(answered(t, probe.Name)); len(check.Mismatches) > 0 {
 			t.Errorf("%s: %v", probe, check.Mismatches)
 		}
 		if len(refuting[probe.Name]) < 3 {
 			t.Errorf("%s has %d answers that refute it", probe, len(refuting[probe.Name]))
 		}
 		for _, wrong := range refuting[probe.Name] {
-			s := recorded(t, file)
+			s := answered(t, probe.Name)
 			wrong.change(s)
 			check := probe.Judge(s)
 			if len(check.Mismatches) == 0 {

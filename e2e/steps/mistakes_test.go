@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -110,6 +111,16 @@ var unlike = map[string][]variation{
 			}
 		}},
 		{"the JobSet has a Workload after all", hasAWorkload("big")},
+	},
+	"big-each-role-within-quota": {
+		{"a pod was there once", func(s *snapshot.Snapshot) { once(s, "Pod", "big-leader-0-0-once", "big", "leader") }},
+		{"Kueue admits it", func(s *snapshot.Snapshot) { refusedQuota(s, "big").Status = metav1.ConditionTrue }},
+		{"Kueue has not looked yet", func(s *snapshot.Snapshot) { workload(s, "big").Status.Conditions = nil }},
+		{"it is not suspended", func(s *snapshot.Snapshot) { jobSet(s, "big").Spec.Suspend = ptr.To(false) }},
+		{"the GPUs were not free", func(s *snapshot.Snapshot) {
+			s.ClusterQueue.Status.FlavorsReservation[0].Resources[0].Total = resource.MustParse("3")
+		}},
+		{"one role alone is over the quota", func(s *snapshot.Snapshot) { workload(s, "big").Spec.PodSets[0].Count = 4 }},
 	},
 }
 
