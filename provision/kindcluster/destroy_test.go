@@ -51,7 +51,7 @@ func TestTakingAwayEnds(t *testing.T) {
 	g := NewWithT(t)
 	enginetest.Install(t, enginetest.State{Fails: map[string]string{"docker ps": "the daemon hangs"}}, "docker")
 	k := &Cluster{Name: "mine", Engine: engine.Engine{Name: "docker"}, Owner: "us", Say: func(string) {}}
-	bounded, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	bounded, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond) // before it is tried again
 	defer cancel()
 	err := k.destroyUntilEnded(bounded, make(chan error)) // kind never ends
 	g.Expect(err).To(MatchError(And(ContainSubstring("kind has not given up making the cluster mine"), ContainSubstring("the daemon hangs"))))
