@@ -40,7 +40,7 @@ func Bench(ctx context.Context, l *labs.Lab, args []string) error {
 	}
 	defer release()
 	var result measured
-	_, err = withLab(ctx, l, (*bringUp).plainly, func(_ *bringUp, ready time.Duration) error {
+	_, err = withLab(ctx, l, true, func(_ *bringUp, ready time.Duration) error {
 		result.Plain = ready.Seconds()
 		return nil
 	})
@@ -48,7 +48,7 @@ func Bench(ctx context.Context, l *labs.Lab, args []string) error {
 		return err
 	}
 	began, before := time.Now(), processorTime()
-	removed, err := withLab(ctx, l, (*bringUp).controllers, func(m *bringUp, ready time.Duration) error {
+	removed, err := withLab(ctx, l, false, func(m *bringUp, ready time.Duration) error {
 		reports := filepath.Join(l.Checkout, ".lab", l.Name)
 		err := command(ctx, l, args, "LAB_REPORTS="+reports, "LAB_WORKDIR="+filepath.Join(reports, "gsb-jobset"))
 		if err != nil && !exitPartial(err) {
@@ -72,12 +72,16 @@ func Bench(ctx context.Context, l *labs.Lab, args []string) error {
 	return json.NewEncoder(os.Stdout).Encode(result)
 }
 
-// withLab makes the lab one way, calls use with the time until it was ready, and
-// removes it. It returns how long that took.
-func withLab(ctx context.Context, l *labs.Lab, rest func(*bringUp) []step, use func(*bringUp, time.Duration) error) (removed time.Duration, err error) {
+// withLab makes the lab, the plain way or ours, calls use with the time until it was
+// ready, and removes it. It returns how long that took.
+func withLab(ctx context.Context, l *labs.Lab, plain bool, use func(*bringUp, time.Duration) error) (removed time.Duration, err error) {
 	list := progress.New(os.Stdout)
 	defer list.Close()
-	m := &bringUp{lab: l, sets: &imageset.Resolver{Lab: l}, list: list}
+	m := &bringUp{lab: l, sets: &imageset.Resolver{Lab: l}, list: list, plain: plain}
+	rest := m.controllers
+	if plain {
+		rest = m.plainly
+	}
 	if err := inOrder(ctx, m.step("host", m.host), m.step("images", m.images)); err != nil {
 		return 0, err
 	}
@@ -90,7 +94,7 @@ func withLab(ctx context.Context, l *labs.Lab, rest func(*bringUp) []step, use f
 		removed = time.Since(began)
 	}()
 	began := time.Now()
-	if err := inOrder(ctx, append([]step{m.step("cluster", m.cluster)}, rest(m)...)...); err != nil {
+	if err := inOrder(ctx, append([]step{m.step("cluster", m.cluster)}, rest()...)...); err != nil {
 		return 0, err
 	}
 	return 0, use(m, time.Since(began))
