@@ -100,7 +100,7 @@ func (k *Cluster) config() *v1alpha4.Cluster {
 		Nodes:      []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, ExtraMounts: k.Mounts}},
 	}
 	v1alpha4.SetDefaultsCluster(config)
-	config.KubeadmConfigPatches = slices.Clone(withoutElection)
+	config.KubeadmConfigPatches = slices.Clone(kubeadmPatches)
 	if !engine.CanRaiseLimits() {
 		// runc may not give a container a better oom score than containerd's own.
 		config.ContainerdConfigPatches = []string{"[plugins.\"io.containerd.grpc.v1.cri\"]\n  restrict_oom_score_adj = true\n"}
