@@ -62,11 +62,15 @@ func runningSince(pods []corev1.Pod, since time.Time) map[string]int {
 	return running
 }
 
-// RunsAgain is nil if as many pods run since a given time as ran before it.
+// RunsAgain is nil if as many pods run since a given time as ran before it. An API
+// server that has just started knows of no rights yet: no error of it is lasting.
 func (c *Cluster) RunsAgain(ctx context.Context, before map[string]int, since time.Time) error {
 	running, err := c.RunningSince(ctx, since)
-	if err == nil && !maps.Equal(running, before) {
-		err = poll.Pendingf("there run %v, and there ran %v", running, before)
+	switch {
+	case err != nil:
+		return poll.Pendingf("%v", err)
+	case !maps.Equal(running, before):
+		return poll.Pendingf("there run %v, and there ran %v", running, before)
 	}
-	return err
+	return nil
 }

@@ -1,12 +1,19 @@
 package install
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"gsb.test/jobset-e2e/provision/poll"
 )
 
 // Right after a restart the API server still tells how everything ran before it.
@@ -42,5 +49,22 @@ func TestOnlyWhatWasStartedSinceTheRestartRunsAgain(t *testing.T) {
 		if run := runningSince([]corev1.Pod{c.pod}, restart); !maps.Equal(run, c.run) {
 			t.Errorf("%s: there run %v, not %v", name, run, c.run)
 		}
+	}
+}
+
+func TestAnAPIServerThatHasJustStartedIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	c := labOf(t)
+	c.Client = interceptor.NewClient(c.Client.(client.WithWatch), interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("no rights are known yet"))
+		},
+	})
+	var pending poll.Pending
+	if err := c.RunsAgain(t.Context(), map[string]int{"ml": 3}, time.Now()); !errors.As(err, &pending) {
+		t.Errorf("the wait would end with %v", err)
+	}
+	if err := labOf(t).RunsAgain(t.Context(), map[string]int{}, time.Now()); err != nil {
+		t.Error(err)
 	}
 }
