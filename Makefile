@@ -16,6 +16,7 @@
 #   make gate     the gate of a release: only PASSED is success; see .ci/gate
 #   make dist     lab-e2e as one static program, for Linux on amd64 and arm64
 #   make lint     the linters, for the code and the workflows
+#   make bench    time all that people wait for, against the plain way and the last runs
 #
 #   STEP=4                one step, by number or name, and the steps that it needs
 #   KEEP=1                keep the lab, and the JobSets of the run
@@ -65,7 +66,7 @@ SUITE := .lab/bin/lab-e2e
 TESTREGISTRY := .lab/bin/testregistry
 DIST := .lab/dist
 
-TARGETS := e2e test up steps check down doctor list faults update images gate dist lint
+TARGETS := e2e test up steps check down doctor list faults update images gate dist lint bench
 .PHONY: help env named standing $(TARGETS)
 
 help:
@@ -152,6 +153,9 @@ standing: | named
 # Without SSH the program just built runs here; .ci/gate says what it reads.
 gate: $(SUITE) $(if $(SSH),dist)
 	@.ci/gate
+
+bench:
+	@exec .ci/bench
 
 dist:
 	@for arch in amd64 arm64; do \
