@@ -64,16 +64,17 @@ func names(f snapshot.File, key string, raw json.RawMessage, wanted []string, wh
 		return nil
 	}
 	words := snapshot.TextOf("%s 파일의 %s 목록에 같은 JobSet 이 두 번 나옵니다.", "The file %s has a JobSet twice in %s.", f.Name, key)
-	for _, name := range found {
-		if !slices.Contains(wanted, name) {
-			words = snapshot.TextOf("%s 파일의 %s 목록에 %s 도 있는데, "+which.KO+" 만 적어야 합니다.",
-				"The file %[1]s lists %[3]s in %[2]s; only "+which.EN+" should be there.", f.Name, key, name)
-		}
-	}
 	for _, name := range wanted {
 		if !slices.Contains(found, name) {
 			words = snapshot.TextOf("%s 파일의 %s 목록에 빠진 JobSet 이 있는데, "+which.KO+" 은 모두 적어야 합니다.",
 				"The file %s lacks a JobSet in %s; all "+which.EN+" should be there.", f.Name, key)
+		}
+	}
+	// A name that does not belong there explains why the right one is missed.
+	for _, name := range found {
+		if !slices.Contains(wanted, name) {
+			words = snapshot.TextOf("%s 파일의 %s 목록에 %s 도 있는데, "+which.KO+" 만 적어야 합니다.",
+				"The file %[1]s lists %[3]s in %[2]s; only "+which.EN+" should be there.", f.Name, key, name)
 		}
 	}
 	return NewMismatch(ReportListWrong, words).Row(key, text.Quoted(wanted), text.Quoted(found))
