@@ -22,8 +22,12 @@ func Report(admitted, suspended []string, restarts int) Matcher[snapshot.File] {
 		}
 		wanted := []string{"admitted", "fragile_restarts", "suspended"}
 		if found := slices.Sorted(maps.Keys(keys)); !slices.Equal(found, wanted) {
-			return NewMismatch(ReportKeysWrong, snapshot.TextOf("%s 파일의 키는 %s 인데, 실습의 키는 %s 셋뿐입니다.", "The file %s has the keys %s; the lab asks for %s and no other.",
-				f.Name, text.List(found), text.List(wanted))).Row("keys", text.List(wanted), text.List(found))
+			words := snapshot.TextOf("%s 파일의 키는 %s 인데, 실습의 키는 %s 셋뿐입니다.", "The file %s has the keys %s; the lab asks for %s and no other.",
+				f.Name, text.List(found), text.List(wanted))
+			if len(found) == 0 {
+				words = snapshot.TextOf("%s 파일에 키가 하나도 없는데, 실습의 키는 %s 셋입니다.", "The file %s has no key; the lab asks for %s.", f.Name, text.List(wanted))
+			}
+			return NewMismatch(ReportKeysWrong, words).Row("keys", text.List(wanted), text.List(found))
 		}
 		if r := names(f, "admitted", keys["admitted"], admitted,
 			snapshot.Text{KO: "큐 라벨이 있고 입장한 JobSet", EN: "the JobSets that have a queue label and are admitted"}); r != nil {

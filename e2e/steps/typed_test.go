@@ -83,6 +83,7 @@ var _ = newVariations(8, variations{
 	Wrong: []variation{
 		holds("report.json", "the Workload's name", `{"admitted": ["jobset-train-aaaaa"], "suspended": ["big"], "fragile_restarts": 1}`),
 		holds("report.json", "a misspelt name", `{"admitted": ["trian"], "suspended": ["big"], "fragile_restarts": 1}`),
+		holds("report.json", "no key", "{}\n"),
 		holds("report.json", "full width", `{"admitted": ["train"], "suspended": ["big"], "fragile_restarts": １}`),
 	},
 })
