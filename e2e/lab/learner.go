@@ -15,6 +15,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/matchers"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
@@ -128,6 +129,9 @@ func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stan
 			s.Unanswered = fmt.Sprintf("no DNS server answers pod %s: what it asks, or the answer, is dropped on the way, "+
 				"or kube-dns has no ready endpoint", pod.Live.Name)
 		} else if err != nil && !cluster.RanAndFailed(err) {
+			if cluster.ExecForbidden(err) {
+				s.ExecForbidden = "the API server lets nobody run a command in a pod: " + text.FirstLine(err.Error())
+			}
 			return []*matchers.Mismatch{report.Because(report.CommandFailed, err.Error())}
 		}
 		answer := snapshot.File{Name: "what it printed", Text: snapshot.Plain(out), Written: true}

@@ -61,6 +61,9 @@ type Snapshot struct {
 	// Unanswered says of a lookup that was tried for this snapshot that no DNS
 	// server answered it.
 	Unanswered string `json:"unanswered,omitempty"`
+	// ExecForbidden says of a command that was tried for this snapshot that the API server
+	// does not let commands be run in pods.
+	ExecForbidden string `json:"execForbidden,omitempty"`
 
 	// Elsewhere names JobSets of other namespaces, as namespace/name.
 	Elsewhere []string `json:"elsewhere,omitempty"`

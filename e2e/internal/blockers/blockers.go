@@ -45,6 +45,7 @@ type Blocker struct {
 // Codes of Blockers.
 const (
 	BlockedDNS              snapshot.Code = "DNSUnanswered"
+	BlockedExec             snapshot.Code = "ExecForbidden"
 	BlockedJobSetController snapshot.Code = "JobSetControllerUnavailable"
 	BlockedKueueController  snapshot.Code = "KueueControllerUnavailable"
 	BlockedNode             snapshot.Code = "NodeNotReady"
@@ -77,6 +78,9 @@ const (
 func Find(s *snapshot.Snapshot, jobSets []string) Blocker {
 	if s.Unanswered != "" {
 		return Blocker{Code: BlockedDNS, Message: s.Unanswered, For: unansweredAfter}
+	}
+	if s.ExecForbidden != "" {
+		return Blocker{Code: BlockedExec, Message: s.ExecForbidden, For: ScaledDownAfter}
 	}
 	for _, name := range jobSets {
 		if held := findOf(s.JobSet(name)); held.Code != "" {

@@ -48,8 +48,12 @@ const (
 	LimitsUncovered          snapshot.Code = "LimitsUncovered"
 	ResourceQuotaExhausted   snapshot.Code = "ResourceQuotaExhausted"
 	PartRefused              snapshot.Code = "PartRefused"
+	PartRewritten            snapshot.Code = "PartRewritten"
+	WebhookUnserved          snapshot.Code = "WebhookUnserved"
+	JobSetNotDefaulted       snapshot.Code = "JobSetNotDefaulted"
 	PodsGated                snapshot.Code = "PodsGated"
 	PodMatchesNoNode         snapshot.Code = "PodMatchesNoNode"
+	PartsOrphaned            snapshot.Code = "PartsOrphaned"
 	DNSUnanswered            snapshot.Code = blockers.BlockedDNS
 	DNSDomainMismatch        snapshot.Code = "DNSDomainMismatch"
 	GPUNotCovered            snapshot.Code = "GPUNotCovered"
@@ -58,6 +62,7 @@ const (
 	ClusterQueueStopped      snapshot.Code = "ClusterQueueStopped"
 	ClusterQueueInactive     snapshot.Code = "ClusterQueueInactive"
 	NamespaceSelectorMissing snapshot.Code = "NamespaceSelectorMissing"
+	NamespaceNotSelected     snapshot.Code = "NamespaceNotSelected"
 	QuotaMismatch            snapshot.Code = "QuotaMismatch"
 	QuotaHeld                snapshot.Code = "QuotaHeld"
 	QueueBlocked             snapshot.Code = "QueueBlocked"
@@ -88,6 +93,7 @@ const (
 	QueueIsStrictFIFO     snapshot.Code = "QueueIsStrictFIFO"
 	WorkloadsPending      snapshot.Code = "WorkloadsPending"
 	PartsChanged          snapshot.Code = "PartsChanged"
+	FlavorWithTopology    snapshot.Code = "FlavorWithTopology"
 	CohortPresent         snapshot.Code = "CohortPresent"
 	AdmissionChecksAsked  snapshot.Code = "AdmissionChecksAsked"
 )

@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/yaml"
 
+	"gsb.test/jobset-e2e/e2e/internal/admission"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/snapshot"
@@ -44,6 +44,8 @@ type Facts struct {
 
 	JobSet, Kueue cluster.Manager
 	HasNamespace  bool
+	// NamespaceLabels are its labels, by which queues, webhooks and policies choose.
+	NamespaceLabels map[string]string
 	// Terminating is why namespace ml, which is being deleted, is still there; empty if
 	// it is not being deleted.
 	Terminating  string
@@ -62,6 +64,9 @@ type Facts struct {
 	going ownership.Going
 	// GPUHolders are other pods that hold GPUs: namespace/name to how many.
 	GPUHolders map[string]int64
+	// InTheWay are Jobs and Services of no JobSet where the steps' JobSets make theirs:
+	// kind and name.
+	InTheWay []string
 	// UnmanagedFiles are files of others in the work directory, where the steps write theirs.
 	UnmanagedFiles []string
 	// Fresh reports that the run may remove both (--fresh).
@@ -110,7 +115,7 @@ func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 	read("the namespace", func(ctx context.Context) error {
 		var namespace corev1.Namespace
 		err := w.API.Get(ctx, client.ObjectKey{Name: w.Pins.Namespace}, &namespace)
-		facts.HasNamespace, facts.Terminating = err == nil, terminating(&namespace)
+		facts.HasNamespace, facts.Terminating, facts.NamespaceLabels = err == nil, terminating(&namespace), namespace.Labels
 		return client.IgnoreNotFound(err)
 	})
 	read("the LocalQueue", func(ctx context.Context) (err error) {
@@ -122,6 +127,7 @@ func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 		return err
 	})
 	read("the JobSets and pods", func(ctx context.Context) error { return collectOccupants(ctx, w, facts) })
+	read("the Jobs and Services", func(ctx context.Context) error { return collectInTheWay(ctx, w, facts) })
 	read("the journal of faults", func(ctx context.Context) (err error) {
 		facts.Fault, err = leftFault(ctx, w)
 		return err
@@ -134,7 +140,9 @@ func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 		return facts
 	}
 	if facts.HasNamespace && facts.Terminating == "" {
-		facts.Interference.Unqueued, facts.JobSetWebhook = dryRunJobSet(ctx, w, "steps/hello.yaml")
+		tried := admission.Try(ctx, w)
+		o := &facts.Interference
+		o.Parts, o.Unqueued, o.Queued, facts.JobSetWebhook = tried.Parts, tried.Unqueued, tried.Queued, tried.Err
 	}
 	facts.KueueWebhook = dryRunFlavor(ctx, w)
 	collectInterference(ctx, w, facts)
@@ -189,38 +197,31 @@ func collectOccupants(ctx context.Context, w *cluster.Cluster, facts *Facts) err
 	return nil
 }
 
-// dryRunJobSet returns what a JobSet of the steps comes back as, without making one: it
-// goes through the webhooks of JobSet and of Kueue as a real one does.
-func dryRunJobSet(ctx context.Context, w *cluster.Cluster, fixture string) (*jobsetv1.JobSet, error) {
-	asked, err := dryRun(ctx, w, fixture)
-	if err != nil {
-		return nil, err
+// collectInTheWay finds Jobs and Services that no JobSet owns, by the names and labels of the
+// steps' JobSets. JobSet makes none in their place, and its own are not found by them.
+func collectInTheWay(ctx context.Context, w *cluster.Cluster, facts *Facts) error {
+	var jobs batchv1.JobList
+	if err := w.API.List(ctx, &jobs, client.InNamespace(w.Pins.Namespace)); err != nil {
+		return err
 	}
-	var back jobsetv1.JobSet
-	return &back, runtime.DefaultUnstructuredConverter.FromUnstructured(asked.Object, &back)
-}
-
-// dryRun returns what the API server would make of a fixture, under a name that
-// nobody has.
-func dryRun(ctx context.Context, w *cluster.Cluster, fixture string) (*unstructured.Unstructured, error) {
-	content, err := w.Fixture(fixture)
-	if err != nil {
-		return nil, err
+	var services corev1.ServiceList
+	if err := w.API.List(ctx, &services, client.InNamespace(w.Pins.Namespace)); err != nil {
+		return err
 	}
-	asked := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(content, &asked.Object); err != nil {
-		return nil, err
+	names := admission.JobSetsOfSteps()
+	for _, job := range jobs.Items {
+		if metav1.GetControllerOf(&job) == nil && slices.Contains(names, job.Labels[jobsetv1.JobSetNameKey]) {
+			facts.InTheWay = append(facts.InTheWay, "job/"+job.Name)
+		}
 	}
-	asked.SetName("")
-	asked.SetGenerateName("preflight-")
-	ctx, cancel := cluster.Brief(ctx)
-	defer cancel()
-	return asked, w.API.Create(ctx, asked, client.DryRunAll)
+	for _, service := range services.Items {
+		if metav1.GetControllerOf(&service) == nil && slices.Contains(names, service.Name) {
+			facts.InTheWay = append(facts.InTheWay, "service/"+service.Name)
+		}
+	}
+	return nil
 }
 
 func dryRunFlavor(ctx context.Context, w *cluster.Cluster) error {
-	ctx, cancel := cluster.Brief(ctx)
-	defer cancel()
-	flavor := &kueuev1.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{GenerateName: "preflight-"}}
-	return w.API.Create(ctx, flavor, client.DryRunAll)
+	return admission.TryCreate(ctx, w, &kueuev1.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{GenerateName: "preflight-"}})
 }

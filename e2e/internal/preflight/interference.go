@@ -11,6 +11,7 @@ import (
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"gsb.test/jobset-e2e/e2e/internal/admission"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
@@ -33,6 +34,10 @@ type Interference struct {
 	Quotas   []corev1.ResourceQuota
 	Policies []networkingv1.NetworkPolicy
 
+	// Webhooks are all that requests are put before.
+	Webhooks       []admission.Webhook
+	WebhooksUnread error
+
 	// HasDNS reports whether there is a Service kube-dns, DNSReady how many ready
 	// addresses it leads to.
 	HasDNS   bool
@@ -45,8 +50,8 @@ type Interference struct {
 	Unqueued *jobsetv1.JobSet
 	// HasDefaultQueue reports whether the lab's namespace has a LocalQueue "default".
 	HasDefaultQueue bool
-	// Parts are what the controllers make of both.
-	Parts []Part
+	// Parts are the JobSets of the steps and what the controllers make of them.
+	Parts []admission.Part
 
 	// Lenders are the other ClusterQueues and the Cohorts of the lab's ClusterQueue's
 	// cohort that have GPUs of their own, as Kind/name, Borrowable how many GPUs they have.
@@ -87,16 +92,15 @@ func collectInterference(ctx context.Context, w *cluster.Cluster, facts *Facts) 
 	})
 	read("the cluster's DNS", func(ctx context.Context) error { return collectDNS(ctx, w, o) })
 	read("the cohort", func(ctx context.Context) error { return collectLenders(ctx, w, facts) })
+	read("the webhooks", func(ctx context.Context) error {
+		o.Webhooks, o.WebhooksUnread = admission.Webhooks(ctx, w.API)
+		return nil // who may not read them can still be told what they refuse
+	})
 	read("the LocalQueue default", func(ctx context.Context) error {
 		queue, err := cluster.Found(ctx, w.API, w.Pins.Namespace, defaultQueue, &kueuev1.LocalQueue{})
 		o.HasDefaultQueue = queue != nil
 		return err
 	})
-	if o.Unqueued != nil && facts.Unreachable == nil {
-		// Whether it is answered at all, the other dry runs report.
-		o.Queued, _ = dryRunJobSet(ctx, w, "steps/train.yaml")
-		o.Parts = append(dryRunParts(ctx, w, o.Unqueued, "hello"), dryRunParts(ctx, w, o.Queued, "train")...)
-	}
 }
 
 // collectQueueUsers finds who else is in the lab's ClusterQueue. Workloads of what goes

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,6 +21,7 @@ import (
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/constants"
 
+	"gsb.test/jobset-e2e/e2e/internal/admission"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/labtest"
 	"gsb.test/jobset-e2e/e2e/snapshot"
@@ -101,6 +103,21 @@ func TestWhatIsWrongHasItsCodeAndPassesOrNot(t *testing.T) {
 		}},
 		"a pod whose webhook boots": {PartRefused, true, func(s *Facts) {
 			s.Interference.Parts[0].Err = apierrors.NewInternalError(errors.New("failed calling webhook: no endpoints available"))
+		}},
+		"a pod that comes back otherwise": {PartRewritten, false, func(s *Facts) {
+			s.Interference.Parts[0].Rewritten = []string{"spec.containers[0].resources is gone and was map[limits:map[nvidia.com/gpu:1]]"}
+		}},
+		"a pod with a GPU that it did not ask for": {PartRewritten, false, func(s *Facts) {
+			s.Interference.Parts[0].Pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
+		}},
+		"a webhook of nobody": {WebhookUnserved, true, func(s *Facts) {
+			s.Interference.Webhooks = []admission.Webhook{{Registration: "ValidatingWebhookConfiguration trial", Name: "check.trial", Service: "gone/gone",
+				Unserved: true, Demanded: true, Rules: []admissionv1.RuleWithOperations{{Rule: admissionv1.Rule{APIGroups: []string{"*"}, Resources: []string{"pods"}}}}}}
+		}},
+		"a JobSet without defaults":  {JobSetNotDefaulted, false, func(s *Facts) { s.Interference.Unqueued.Spec.Network = nil }},
+		"a Job that lost its JobSet": {PartsOrphaned, false, func(s *Facts) { s.InTheWay = []string{"job/hello-leader-0"} }},
+		"a queue of other namespaces": {NamespaceNotSelected, false, func(s *Facts) {
+			s.ClusterQueue.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "gpu"}}
 		}},
 		"a gated pod": {PodsGated, false, func(s *Facts) {
 			s.Interference.Parts[0].Pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/admission"}}

@@ -66,10 +66,12 @@ func TestTheWholeListOfTheLab(t *testing.T) {
  ✓  hostname        lab; so says its label kubernetes.io/hostname, the kubelet, the machine itself
  ✓  disk            images 40 % used (images go from 85 % on); node 40 % used (pods go from 95 % on)
  ✓  image           docker.io/library/busybox:1.35.0 is on the node
+ ✓  webhooks        each that the steps pass through is served
  ✓  Kueue           v0.19.2, webhook answers
  ✓  Kueue's trust   2 webhooks take the certificate of secret kueue-system/webhook-server-cert, valid until 2199-01-01
  ✓  JobSet          v0.13.0, webhook answers
  ✓  JobSet's trust  2 webhooks take the certificate of secret jobset-system/webhook-server-cert, valid until 2199-01-01
+ ✓  defaults        JobSet's webhook completes a JobSet
  ✓  integration     Kueue suspends a JobSet that is to be queued
  ✓  no queue        a JobSet without a queue label stays without one, and starts
  ✓  GPU's name      nvidia.com/gpu, in the ClusterQueue and in the learner's files
