@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/remotecommand"
 	clientexec "k8s.io/client-go/util/exec"
@@ -48,10 +47,10 @@ func (w *Cluster) Exec(ctx context.Context, pod *corev1.Pod, command ...string) 
 	return out.String(), nil
 }
 
-// ExecForbidden tells that the API server refused to run a command, as an admission policy
-// or a missing right makes it do. The client has its answer only as text.
-func ExecForbidden(err error) bool {
-	return err != nil && (apierrors.IsForbidden(err) || strings.Contains(err.Error(), "is forbidden: "))
+// Denied reports whether somebody let no command into the pod: an admission policy, a
+// webhook, or the rights of who asks. The answer has no type of its own.
+func Denied(err error) bool {
+	return err != nil && !RanAndFailed(err) && (strings.Contains(err.Error(), "is forbidden") || strings.Contains(err.Error(), "denied the request"))
 }
 
 // RanAndFailed tells a command that exited with a status other than 0 from one

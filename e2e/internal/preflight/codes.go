@@ -53,6 +53,9 @@ const (
 	JobSetNotDefaulted       snapshot.Code = "JobSetNotDefaulted"
 	PodsGated                snapshot.Code = "PodsGated"
 	PodMatchesNoNode         snapshot.Code = "PodMatchesNoNode"
+	DNSAddressMismatch       snapshot.Code = "DNSAddressMismatch"
+	KubeletUnreachable       snapshot.Code = "KubeletUnreachable"
+	KindNotServed            snapshot.Code = "KindNotServed"
 	PartsOrphaned            snapshot.Code = "PartsOrphaned"
 	DNSUnanswered            snapshot.Code = blockers.BlockedDNS
 	DNSDomainMismatch        snapshot.Code = "DNSDomainMismatch"

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/internal/admission"
@@ -38,7 +35,7 @@ type Facts struct {
 	// Host is the machine that this program runs on; see nodeNamed.
 	Host Host
 	// Kubelet is the one node's, nil if there is not one node.
-	Kubelet *Kubelet
+	Kubelet *cluster.Kubelet
 	// Image is what the steps run, fully qualified.
 	Image string
 
@@ -64,9 +61,6 @@ type Facts struct {
 	going ownership.Going
 	// GPUHolders are other pods that hold GPUs: namespace/name to how many.
 	GPUHolders map[string]int64
-	// InTheWay are Jobs and Services of no JobSet where the steps' JobSets make theirs:
-	// kind and name.
-	InTheWay []string
 	// UnmanagedFiles are files of others in the work directory, where the steps write theirs.
 	UnmanagedFiles []string
 	// Fresh reports that the run may remove both (--fresh).
@@ -96,7 +90,7 @@ func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 		var nodes corev1.NodeList
 		err := w.API.List(ctx, &nodes)
 		if facts.Nodes = nodes.Items; len(facts.Nodes) == 1 {
-			facts.Kubelet = askKubelet(ctx, w, facts.Nodes[0].Name)
+			facts.Kubelet = cluster.AskKubelet(ctx, w, facts.Nodes[0].Name)
 		}
 		return err
 	})
@@ -127,7 +121,6 @@ func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 		return err
 	})
 	read("the JobSets and pods", func(ctx context.Context) error { return collectOccupants(ctx, w, facts) })
-	read("the Jobs and Services", func(ctx context.Context) error { return collectInTheWay(ctx, w, facts) })
 	read("the journal of faults", func(ctx context.Context) (err error) {
 		facts.Fault, err = leftFault(ctx, w)
 		return err
@@ -192,31 +185,6 @@ func collectOccupants(ctx context.Context, w *cluster.Cluster, facts *Facts) err
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 		if held := snapshot.GpusOf(pod.Spec, gpu); held > 0 && !going.Made(&pod) && !ended && pod.Spec.NodeName != "" {
 			facts.GPUHolders[pod.Namespace+"/"+pod.Name] = held
-		}
-	}
-	return nil
-}
-
-// collectInTheWay finds Jobs and Services that no JobSet owns, by the names and labels of the
-// steps' JobSets. JobSet makes none in their place, and its own are not found by them.
-func collectInTheWay(ctx context.Context, w *cluster.Cluster, facts *Facts) error {
-	var jobs batchv1.JobList
-	if err := w.API.List(ctx, &jobs, client.InNamespace(w.Pins.Namespace)); err != nil {
-		return err
-	}
-	var services corev1.ServiceList
-	if err := w.API.List(ctx, &services, client.InNamespace(w.Pins.Namespace)); err != nil {
-		return err
-	}
-	names := admission.JobSetsOfSteps()
-	for _, job := range jobs.Items {
-		if metav1.GetControllerOf(&job) == nil && slices.Contains(names, job.Labels[jobsetv1.JobSetNameKey]) {
-			facts.InTheWay = append(facts.InTheWay, "job/"+job.Name)
-		}
-	}
-	for _, service := range services.Items {
-		if metav1.GetControllerOf(&service) == nil && slices.Contains(names, service.Name) {
-			facts.InTheWay = append(facts.InTheWay, "service/"+service.Name)
 		}
 	}
 	return nil

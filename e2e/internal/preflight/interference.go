@@ -42,6 +42,11 @@ type Interference struct {
 	// addresses it leads to.
 	HasDNS   bool
 	DNSReady int
+	// ServiceIPs are the addresses of all Services.
+	ServiceIPs []string
+	// Taken are the objects of the namespace, as Kind/name, that bear the name of what a
+	// JobSet of the steps makes, and that no JobSet made.
+	Taken []string
 
 	// Queued is what a JobSet with a queue label comes back as from a dry run;
 	// nil if that was not answered.
@@ -92,6 +97,7 @@ func collectInterference(ctx context.Context, w *cluster.Cluster, facts *Facts) 
 	})
 	read("the cluster's DNS", func(ctx context.Context) error { return collectDNS(ctx, w, o) })
 	read("the cohort", func(ctx context.Context) error { return collectLenders(ctx, w, facts) })
+	read("the Jobs and Services", func(ctx context.Context) error { return collectTaken(ctx, w, facts) })
 	read("the webhooks", func(ctx context.Context) error {
 		o.Webhooks, o.WebhooksUnread = admission.Webhooks(ctx, w.API)
 		return nil // who may not read them can still be told what they refuse
@@ -134,51 +140,6 @@ func collectQueueUsers(ctx context.Context, w *cluster.Cluster, facts *Facts) er
 	return nil
 }
 
-// collectLenders finds of whom the lab's ClusterQueue may borrow GPUs.
-func collectLenders(ctx context.Context, w *cluster.Cluster, facts *Facts) error {
-	queue, o := facts.ClusterQueue, &facts.Interference
-	if queue == nil || queue.Spec.CohortName == "" {
-		return nil
-	}
-	lend := func(kind, name string, groups []kueuev1.ResourceGroup) {
-		var has int64
-		for _, quota := range quotasOf(groups, w.Pins.GPUResource) {
-			if quota.LendingLimit != nil {
-				has += quota.LendingLimit.Value()
-			} else {
-				has += quota.NominalQuota.Value()
-			}
-		}
-		if has > 0 {
-			o.Lenders, o.Borrowable = append(o.Lenders, kind+"/"+name), o.Borrowable+has
-		}
-	}
-	var queues kueuev1.ClusterQueueList
-	if err := w.API.List(ctx, &queues); err != nil {
-		return err
-	}
-	for _, other := range queues.Items {
-		if other.Name != queue.Name && other.Spec.CohortName == queue.Spec.CohortName {
-			lend("ClusterQueue", other.Name, other.Spec.ResourceGroups)
-		}
-	}
-	var cohorts kueuev1.CohortList
-	if err := w.API.List(ctx, &cohorts); err != nil {
-		return err
-	}
-	for _, cohort := range cohorts.Items {
-		if cohort.Name == string(queue.Spec.CohortName) {
-			lend("Cohort", cohort.Name, cohort.Spec.ResourceGroups)
-		}
-	}
-	for _, quota := range quotasOf(queue.Spec.ResourceGroups, w.Pins.GPUResource) {
-		if quota.BorrowingLimit != nil {
-			o.Borrowable = min(o.Borrowable, quota.BorrowingLimit.Value())
-		}
-	}
-	return nil
-}
-
 func quotasOf(groups []kueuev1.ResourceGroup, resource string) []kueuev1.ResourceQuota {
 	var quotas []kueuev1.ResourceQuota
 	for _, group := range groups {
@@ -194,13 +155,16 @@ func quotasOf(groups []kueuev1.ResourceGroup, resource string) []kueuev1.Resourc
 }
 
 func collectDNS(ctx context.Context, w *cluster.Cluster, o *Interference) error {
-	service, err := cluster.Found(ctx, w.API, metav1.NamespaceSystem, dnsService, &corev1.Service{})
-	if err != nil || service == nil {
+	var services corev1.ServiceList
+	if err := w.API.List(ctx, &services); err != nil {
 		return err
 	}
-	o.HasDNS = true
+	for _, service := range services.Items {
+		o.ServiceIPs = append(o.ServiceIPs, service.Spec.ClusterIPs...)
+		o.HasDNS = o.HasDNS || service.Namespace == metav1.NamespaceSystem && service.Name == dnsService
+	}
 	var slices discoveryv1.EndpointSliceList
-	err = w.API.List(ctx, &slices, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{discoveryv1.LabelServiceName: dnsService})
+	err := w.API.List(ctx, &slices, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{discoveryv1.LabelServiceName: dnsService})
 	for _, slice := range slices.Items {
 		for _, endpoint := range slice.Endpoints {
 			// A missing condition means ready, by the API's definition.

@@ -30,10 +30,6 @@ func namespaceClean(facts *Facts, pins fixtures.Pins) Finding {
 		finding.Message = fmt.Sprintf("%s holds JobSets that this suite did not make, and it does not replace them: %s",
 			pins.Namespace, strings.Join(facts.UnmanagedJobSets, ", "))
 		finding.Fix = fmt.Sprintf("kubectl -n %s delete jobset %s, if nobody needs them; --fresh (FRESH=1) does that and moves the learner's files aside", pins.Namespace, strings.Join(facts.UnmanagedJobSets, " "))
-	case len(facts.InTheWay) > 0:
-		finding.Code = PartsOrphaned
-		finding.Message = fmt.Sprintf("%s holds what no JobSet owns where the steps' JobSets make theirs: %s", pins.Namespace, strings.Join(facts.InTheWay, ", "))
-		finding.Fix = fmt.Sprintf("kubectl -n %s delete %s", pins.Namespace, strings.Join(facts.InTheWay, " "))
 	}
 	return finding
 }
