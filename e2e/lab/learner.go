@@ -128,7 +128,15 @@ func (me *Learner) Ask(ctx context.Context, jobSet, role string, index int, stan
 			s.Unanswered = fmt.Sprintf("no DNS server answers pod %s: what it asks, or the answer, is dropped on the way, "+
 				"or kube-dns has no ready endpoint", pod.Live.Name)
 		} else if err != nil && !cluster.RanAndFailed(err) {
+			if cluster.Denied(err) {
+				s.ExecRefused = "no command is let into pod " + pod.Live.Name + ": " + err.Error()
+			}
 			return []*matchers.Mismatch{report.Because(report.CommandFailed, err.Error())}
+		}
+		asked := command[len(command)-1]
+		if found := snapshot.LookupIn(out, asked); found.Complaint != "" && len(found.Addresses) == 0 && s.Unanswered == "" {
+			s.NameUnknown = fmt.Sprintf("the DNS server answers pod %s that there is no name %s: it does not know the Services of this cluster (its Corefile, its rights), "+
+				"or nobody makes their EndpointSlices (kube-controller-manager)", pod.Live.Name, asked)
 		}
 		answer := snapshot.File{Name: "what it printed", Text: snapshot.Plain(out), Written: true}
 		c := &matchers.Check{}

@@ -61,6 +61,10 @@ type Snapshot struct {
 	// Unanswered says of a lookup that was tried for this snapshot that no DNS
 	// server answered it.
 	Unanswered string `json:"unanswered,omitempty"`
+	// NameUnknown says of such a lookup that a DNS server answered that there is no such
+	// name, and ExecRefused why the command was not let into the pod.
+	NameUnknown string `json:"nameUnknown,omitempty"`
+	ExecRefused string `json:"execRefused,omitempty"`
 
 	// Elsewhere names JobSets of other namespaces, as namespace/name.
 	Elsewhere []string `json:"elsewhere,omitempty"`

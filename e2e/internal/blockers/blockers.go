@@ -23,6 +23,9 @@ const (
 	ScaledDownAfter = 5 * time.Second
 	// A lookup gives up after some five seconds, so this is two of them.
 	unansweredAfter = 10 * time.Second
+	// A name that was asked for too early is taken for none for as long as DNS remembers
+	// that: some seconds, and no more than 30.
+	unknownAfter = 25 * time.Second
 	// What is reported once and not again may pass, so it is waited for twice as long.
 	reportedOnce = 2 * permanentAfter
 )
@@ -45,6 +48,8 @@ type Blocker struct {
 // Codes of Blockers.
 const (
 	BlockedDNS              snapshot.Code = "DNSUnanswered"
+	BlockedName             snapshot.Code = "DNSNameUnknown"
+	BlockedExec             snapshot.Code = "ExecRefused"
 	BlockedJobSetController snapshot.Code = "JobSetControllerUnavailable"
 	BlockedKueueController  snapshot.Code = "KueueControllerUnavailable"
 	BlockedNode             snapshot.Code = "NodeNotReady"
@@ -77,6 +82,12 @@ const (
 func Find(s *snapshot.Snapshot, jobSets []string) Blocker {
 	if s.Unanswered != "" {
 		return Blocker{Code: BlockedDNS, Message: s.Unanswered, For: unansweredAfter}
+	}
+	if s.NameUnknown != "" {
+		return Blocker{Code: BlockedName, Message: s.NameUnknown, For: unknownAfter}
+	}
+	if s.ExecRefused != "" {
+		return Blocker{Code: BlockedExec, Message: s.ExecRefused, For: ScaledDownAfter}
 	}
 	for _, name := range jobSets {
 		if held := findOf(s.JobSet(name)); held.Code != "" {

@@ -99,7 +99,8 @@ func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
 			s.Events = []snapshot.Event{{UID: "job", Reason: "FailedCreate", Message: "connection refused"}}
 			labtest.TakeAway(s, 1, snapshot.ScaledToNone)
 		}, BlockedKueueController, []string{"the Kueue controller"}},
-		"no DNS": {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) { s.Unanswered = "no DNS server answers" }, BlockedDNS, []string{"no DNS server answers"}},
+		"nobody may run a command": {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) { s.ExecRefused = "no shells in production" }, BlockedExec, []string{"no shells"}},
+		"no DNS":                   {labtest.OnItsWayJobSet, func(s *snapshot.Snapshot) { s.Unanswered = "no DNS server answers" }, BlockedDNS, []string{"no DNS server answers"}},
 		"no LocalQueue": {labtest.QueuedJobSet, func(s *snapshot.Snapshot) { s.LocalQueues = nil }, BlockedQueue,
 			[]string{"waits in LocalQueue lq, and there is none of that name in ml"}},
 		"a stopped queue": {labtest.QueuedJobSet, func(s *snapshot.Snapshot) {

@@ -47,6 +47,12 @@ func (w *Cluster) Exec(ctx context.Context, pod *corev1.Pod, command ...string) 
 	return out.String(), nil
 }
 
+// Denied reports whether somebody let no command into the pod: an admission policy, a
+// webhook, or the rights of who asks. The answer has no type of its own.
+func Denied(err error) bool {
+	return err != nil && !RanAndFailed(err) && (strings.Contains(err.Error(), "is forbidden") || strings.Contains(err.Error(), "denied the request"))
+}
+
 // RanAndFailed tells a command that exited with a status other than 0 from one
 // that could not be run at all. 126 and 127 are what a shell and a container
 // runtime give for the latter.

@@ -73,6 +73,8 @@ func faultText(held blockers.Blocker) snapshot.Text {
 // koreanOf says what each kind of blocker is. The message beside it is the controllers' own.
 var koreanOf = map[snapshot.Code]string{
 	blockers.BlockedDNS:              "DNS 서버가 답하지 않습니다",
+	blockers.BlockedName:             "DNS 서버가 클러스터의 이름을 모릅니다",
+	blockers.BlockedExec:             "파드 안에서 명령을 실행하지 못하게 합니다",
 	blockers.BlockedJobSetController: "JobSet 컨트롤러가 일하지 않습니다",
 	blockers.BlockedKueueController:  "Kueue 컨트롤러가 일하지 않습니다",
 	blockers.BlockedNode:             "노드가 Ready 가 아닙니다",

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/internal/blockers"
@@ -120,6 +121,9 @@ func TestANoteHasItsCode(t *testing.T) {
 		},
 		PartsChanged: func(f *Facts) {
 			f.Interference.Parts[0].Pod.Spec.Containers = append(f.Interference.Parts[0].Pod.Spec.Containers, corev1.Container{Name: "proxy"})
+		},
+		FlavorWithTopology: func(f *Facts) {
+			f.Interference.Flavors[0].Spec.TopologyName = ptr.To(kueuev1.TopologyReference("racks"))
 		},
 		WorkloadsPending: func(f *Facts) { f.Interference.WaitingForQuota = []string{"other/big"} },
 	} {

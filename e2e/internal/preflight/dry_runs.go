@@ -1,63 +1,21 @@
 package preflight
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/kueue/pkg/controller/constants"
 
-	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/admission"
 	"gsb.test/jobset-e2e/e2e/internal/text"
+	"gsb.test/jobset-e2e/e2e/snapshot"
 	"gsb.test/jobset-e2e/fixtures"
 )
-
-// A Part is an object that the controllers make of a JobSet of the steps, as a dry run
-// of it was answered.
-type Part struct {
-	Kind   string
-	JobSet string // the fixture that it is a part of
-	Err    error
-	// Asked and Pod are a pod as it was asked for and as it came back.
-	Asked, Pod *corev1.Pod
-}
-
-// dryRunParts asks for the parts of a JobSet without making one: what the JobSet's own
-// dry run does not show is whether its Jobs, pods and Service are taken, and unchanged.
-func dryRunParts(ctx context.Context, w *cluster.Cluster, jobSet *jobsetv1.JobSet, fixture string) []Part {
-	if jobSet == nil || len(jobSet.Spec.ReplicatedJobs) == 0 {
-		return nil
-	}
-	called := func(labels map[string]string) metav1.ObjectMeta {
-		return metav1.ObjectMeta{GenerateName: "preflight-", Namespace: w.Pins.Namespace, Labels: labels}
-	}
-	create := func(object client.Object) error {
-		ctx, cancel := cluster.Brief(ctx)
-		defer cancel()
-		return w.API.Create(ctx, object, client.DryRunAll)
-	}
-	template := jobSet.Spec.ReplicatedJobs[0].Template
-	pod := &corev1.Pod{ObjectMeta: called(template.Spec.Template.Labels), Spec: *template.Spec.Template.Spec.DeepCopy()}
-	if pod.Spec.RestartPolicy == "" {
-		pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure // JobSet's own default
-	}
-	back := pod.DeepCopy()
-	parts := []Part{{Kind: "Pod", JobSet: fixture, Asked: pod, Pod: back, Err: create(back)}}
-	job := &batchv1.Job{ObjectMeta: called(template.Labels), Spec: *template.Spec.DeepCopy()}
-	job.Spec.Template.Spec.RestartPolicy = pod.Spec.RestartPolicy
-	service := &corev1.Service{ObjectMeta: called(nil), Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{jobsetv1.JobSetNameKey: "preflight"}}}
-	return append(parts, Part{Kind: "Job", JobSet: fixture, Err: create(job)}, Part{Kind: "Service", JobSet: fixture, Err: create(service)})
-}
 
 // unqueuedRuns judges by what a JobSet without a queue label comes back as whether it
 // starts at once, and with no label that nobody wrote.
@@ -96,13 +54,23 @@ func partsTaken(facts *Facts, pins fixtures.Pins) Finding {
 	var changed []string
 	for _, part := range facts.Interference.Parts {
 		switch {
-		case part.Err != nil && (notOurRight(part.Err) || facts.going.Some() && strings.Contains(part.Err.Error(), "exceeded quota")):
+		case part.Err != nil && (admission.NotOurRight(part.Err) || facts.going.Some() && strings.Contains(part.Err.Error(), "exceeded quota")):
 			// Not the lab's fault: the controllers ask with rights of their own, and what
 			// goes before the first step counts in no quota after it.
 		case part.Err != nil:
 			finding.Code, finding.Passes = PartRefused, passing(part.Err)
 			finding.Message = fmt.Sprintf("the API server does not take a %s as JobSet %s needs it: %v", part.Kind, part.JobSet, part.Err)
 			finding.Fix = fmt.Sprintf("the message names who refuses it: a label of the namespace (kubectl get namespace %s --show-labels), a LimitRange or ResourceQuota in it, an admission policy or a webhook; take the namespace out of it", pins.Namespace)
+			return finding
+		case part.Err == nil && len(part.Rewritten) > 0:
+			finding.Code = PartRewritten
+			finding.Message = fmt.Sprintf("a %s of JobSet %s comes back otherwise than it was asked for: %s", part.Kind, part.JobSet, text.List(part.Rewritten))
+			finding.Fix = changersFix(pins)
+			return finding
+		case part.Pod != nil && snapshot.GpusOf(part.Pod.Spec, pins.GPUResource) > snapshot.GpusOf(part.Asked.Spec, pins.GPUResource):
+			finding.Code = PartRewritten
+			finding.Message = fmt.Sprintf("a pod of JobSet %s comes back with %d × %s, which it does not ask for", part.JobSet, snapshot.GpusOf(part.Pod.Spec, pins.GPUResource), pins.GPUResource)
+			finding.Fix = changersFix(pins)
 			return finding
 		case part.Pod != nil && len(part.Pod.Spec.SchedulingGates) > len(part.Asked.Spec.SchedulingGates):
 			finding.Code = PodsGated
@@ -128,12 +96,12 @@ func partsTaken(facts *Facts, pins fixtures.Pins) Finding {
 	return finding
 }
 
-// notOurRight reports whether a request was refused because of who asked.
-func notOurRight(err error) bool {
-	return apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot create resource")
+// changersFix leads to whoever may change what is applied in the lab's namespace.
+func changersFix(pins fixtures.Pins) string {
+	return fmt.Sprintf("kubectl get mutatingwebhookconfigurations,mutatingadmissionpolicies lists who may, kubectl -n %s get limitranges what the namespace adds; take it away, or the namespace out of it", pins.Namespace)
 }
 
-func fitsANode(part Part, nodes []corev1.Node) bool {
+func fitsANode(part admission.Part, nodes []corev1.Node) bool {
 	if len(nodes) == 0 || maps.Equal(part.Asked.Spec.NodeSelector, part.Pod.Spec.NodeSelector) {
 		return true
 	}
@@ -160,6 +128,9 @@ func changes(asked, back corev1.PodSpec) []string {
 			continue
 		}
 		differ("the image of container "+container.Name, was.Image, container.Image)
+		if container.ImagePullPolicy == corev1.PullAlways {
+			differ("the imagePullPolicy of container "+container.Name, was.ImagePullPolicy, container.ImagePullPolicy)
+		}
 		differ("the command of container "+container.Name, slices.Concat(was.Command, was.Args), slices.Concat(container.Command, container.Args))
 	}
 	differ("the nodeSelector", len(asked.NodeSelector), len(back.NodeSelector))

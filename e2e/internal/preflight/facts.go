@@ -8,13 +8,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/yaml"
 
+	"gsb.test/jobset-e2e/e2e/internal/admission"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/snapshot"
@@ -38,12 +35,14 @@ type Facts struct {
 	// Host is the machine that this program runs on; see nodeNamed.
 	Host Host
 	// Kubelet is the one node's, nil if there is not one node.
-	Kubelet *Kubelet
+	Kubelet *cluster.Kubelet
 	// Image is what the steps run, fully qualified.
 	Image string
 
 	JobSet, Kueue cluster.Manager
 	HasNamespace  bool
+	// NamespaceLabels are its labels, by which queues, webhooks and policies choose.
+	NamespaceLabels map[string]string
 	// Terminating is why namespace ml, which is being deleted, is still there; empty if
 	// it is not being deleted.
 	Terminating  string
@@ -91,7 +90,7 @@ func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 		var nodes corev1.NodeList
 		err := w.API.List(ctx, &nodes)
 		if facts.Nodes = nodes.Items; len(facts.Nodes) == 1 {
-			facts.Kubelet = askKubelet(ctx, w, facts.Nodes[0].Name)
+			facts.Kubelet = cluster.AskKubelet(ctx, w, facts.Nodes[0].Name)
 		}
 		return err
 	})
@@ -110,7 +109,7 @@ func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 	read("the namespace", func(ctx context.Context) error {
 		var namespace corev1.Namespace
 		err := w.API.Get(ctx, client.ObjectKey{Name: w.Pins.Namespace}, &namespace)
-		facts.HasNamespace, facts.Terminating = err == nil, terminating(&namespace)
+		facts.HasNamespace, facts.Terminating, facts.NamespaceLabels = err == nil, terminating(&namespace), namespace.Labels
 		return client.IgnoreNotFound(err)
 	})
 	read("the LocalQueue", func(ctx context.Context) (err error) {
@@ -134,7 +133,9 @@ func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 		return facts
 	}
 	if facts.HasNamespace && facts.Terminating == "" {
-		facts.Interference.Unqueued, facts.JobSetWebhook = dryRunJobSet(ctx, w, "steps/hello.yaml")
+		tried := admission.Try(ctx, w)
+		o := &facts.Interference
+		o.Parts, o.Unqueued, o.Queued, facts.JobSetWebhook = tried.Parts, tried.Unqueued, tried.Queued, tried.Err
 	}
 	facts.KueueWebhook = dryRunFlavor(ctx, w)
 	collectInterference(ctx, w, facts)
@@ -189,38 +190,6 @@ func collectOccupants(ctx context.Context, w *cluster.Cluster, facts *Facts) err
 	return nil
 }
 
-// dryRunJobSet returns what a JobSet of the steps comes back as, without making one: it
-// goes through the webhooks of JobSet and of Kueue as a real one does.
-func dryRunJobSet(ctx context.Context, w *cluster.Cluster, fixture string) (*jobsetv1.JobSet, error) {
-	asked, err := dryRun(ctx, w, fixture)
-	if err != nil {
-		return nil, err
-	}
-	var back jobsetv1.JobSet
-	return &back, runtime.DefaultUnstructuredConverter.FromUnstructured(asked.Object, &back)
-}
-
-// dryRun returns what the API server would make of a fixture, under a name that
-// nobody has.
-func dryRun(ctx context.Context, w *cluster.Cluster, fixture string) (*unstructured.Unstructured, error) {
-	content, err := w.Fixture(fixture)
-	if err != nil {
-		return nil, err
-	}
-	asked := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(content, &asked.Object); err != nil {
-		return nil, err
-	}
-	asked.SetName("")
-	asked.SetGenerateName("preflight-")
-	ctx, cancel := cluster.Brief(ctx)
-	defer cancel()
-	return asked, w.API.Create(ctx, asked, client.DryRunAll)
-}
-
 func dryRunFlavor(ctx context.Context, w *cluster.Cluster) error {
-	ctx, cancel := cluster.Brief(ctx)
-	defer cancel()
-	flavor := &kueuev1.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{GenerateName: "preflight-"}}
-	return w.API.Create(ctx, flavor, client.DryRunAll)
+	return admission.TryCreate(ctx, w, &kueuev1.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{GenerateName: "preflight-"}})
 }

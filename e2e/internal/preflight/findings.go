@@ -10,10 +10,12 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/snapshot"
+	"gsb.test/jobset-e2e/fixtures"
 )
 
 // A Finding is what one check of the environment found.
@@ -65,6 +67,20 @@ func Unreachable(facts *Facts) Finding {
 		finding.Message = fmt.Sprintf("nothing listens at %s, where %s leads: the lab is gone or stopped", facts.Server, facts.Kubeconfig)
 	case errors.As(facts.Unreachable, &timeout) && timeout.Timeout():
 		finding.Message = fmt.Sprintf("%s, where %s leads, gave no answer within %s", facts.Server, facts.Kubeconfig, cluster.LookWithin)
+	}
+	return finding
+}
+
+// unreadable says why a part of the facts could not be read: nobody serves its kind, or this
+// user may not.
+func unreadable(err error, pins fixtures.Pins) Finding {
+	finding := Finding{Check: "reading", Code: FactUnreadable, Message: err.Error(), Passes: passing(err),
+		Fix: "the kubeconfig must let its user read everything and write in namespace " + pins.Namespace}
+	var unknown *meta.NoKindMatchError
+	if errors.As(err, &unknown) {
+		finding.Code = KindNotServed
+		finding.Message = fmt.Sprintf("the API server serves no %s: its CustomResourceDefinition is not there, or is of another version than the lab's (%v)", unknown.GroupKind, err)
+		finding.Fix = fmt.Sprintf("kubectl get crd shows what is there; apply the manifest of JobSet %s or Kueue %s again", pins.JobSet, pins.Kueue)
 	}
 	return finding
 }

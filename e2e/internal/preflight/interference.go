@@ -11,6 +11,7 @@ import (
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"gsb.test/jobset-e2e/e2e/internal/admission"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
@@ -33,10 +34,19 @@ type Interference struct {
 	Quotas   []corev1.ResourceQuota
 	Policies []networkingv1.NetworkPolicy
 
+	// Webhooks are all that requests are put before.
+	Webhooks       []admission.Webhook
+	WebhooksUnread error
+
 	// HasDNS reports whether there is a Service kube-dns, DNSReady how many ready
 	// addresses it leads to.
 	HasDNS   bool
 	DNSReady int
+	// ServiceIPs are the addresses of all Services.
+	ServiceIPs []string
+	// Taken are the objects of the namespace, as Kind/name, that bear the name of what a
+	// JobSet of the steps makes, and that no JobSet made.
+	Taken []string
 
 	// Queued is what a JobSet with a queue label comes back as from a dry run;
 	// nil if that was not answered.
@@ -45,8 +55,8 @@ type Interference struct {
 	Unqueued *jobsetv1.JobSet
 	// HasDefaultQueue reports whether the lab's namespace has a LocalQueue "default".
 	HasDefaultQueue bool
-	// Parts are what the controllers make of both.
-	Parts []Part
+	// Parts are the JobSets of the steps and what the controllers make of them.
+	Parts []admission.Part
 
 	// Lenders are the other ClusterQueues and the Cohorts of the lab's ClusterQueue's
 	// cohort that have GPUs of their own, as Kind/name, Borrowable how many GPUs they have.
@@ -87,16 +97,16 @@ func collectInterference(ctx context.Context, w *cluster.Cluster, facts *Facts) 
 	})
 	read("the cluster's DNS", func(ctx context.Context) error { return collectDNS(ctx, w, o) })
 	read("the cohort", func(ctx context.Context) error { return collectLenders(ctx, w, facts) })
+	read("the Jobs and Services", func(ctx context.Context) error { return collectTaken(ctx, w, facts) })
+	read("the webhooks", func(ctx context.Context) error {
+		o.Webhooks, o.WebhooksUnread = admission.Webhooks(ctx, w.API)
+		return nil // who may not read them can still be told what they refuse
+	})
 	read("the LocalQueue default", func(ctx context.Context) error {
 		queue, err := cluster.Found(ctx, w.API, w.Pins.Namespace, defaultQueue, &kueuev1.LocalQueue{})
 		o.HasDefaultQueue = queue != nil
 		return err
 	})
-	if o.Unqueued != nil && facts.Unreachable == nil {
-		// Whether it is answered at all, the other dry runs report.
-		o.Queued, _ = dryRunJobSet(ctx, w, "steps/train.yaml")
-		o.Parts = append(dryRunParts(ctx, w, o.Unqueued, "hello"), dryRunParts(ctx, w, o.Queued, "train")...)
-	}
 }
 
 // collectQueueUsers finds who else is in the lab's ClusterQueue. Workloads of what goes
@@ -130,51 +140,6 @@ func collectQueueUsers(ctx context.Context, w *cluster.Cluster, facts *Facts) er
 	return nil
 }
 
-// collectLenders finds of whom the lab's ClusterQueue may borrow GPUs.
-func collectLenders(ctx context.Context, w *cluster.Cluster, facts *Facts) error {
-	queue, o := facts.ClusterQueue, &facts.Interference
-	if queue == nil || queue.Spec.CohortName == "" {
-		return nil
-	}
-	lend := func(kind, name string, groups []kueuev1.ResourceGroup) {
-		var has int64
-		for _, quota := range quotasOf(groups, w.Pins.GPUResource) {
-			if quota.LendingLimit != nil {
-				has += quota.LendingLimit.Value()
-			} else {
-				has += quota.NominalQuota.Value()
-			}
-		}
-		if has > 0 {
-			o.Lenders, o.Borrowable = append(o.Lenders, kind+"/"+name), o.Borrowable+has
-		}
-	}
-	var queues kueuev1.ClusterQueueList
-	if err := w.API.List(ctx, &queues); err != nil {
-		return err
-	}
-	for _, other := range queues.Items {
-		if other.Name != queue.Name && other.Spec.CohortName == queue.Spec.CohortName {
-			lend("ClusterQueue", other.Name, other.Spec.ResourceGroups)
-		}
-	}
-	var cohorts kueuev1.CohortList
-	if err := w.API.List(ctx, &cohorts); err != nil {
-		return err
-	}
-	for _, cohort := range cohorts.Items {
-		if cohort.Name == string(queue.Spec.CohortName) {
-			lend("Cohort", cohort.Name, cohort.Spec.ResourceGroups)
-		}
-	}
-	for _, quota := range quotasOf(queue.Spec.ResourceGroups, w.Pins.GPUResource) {
-		if quota.BorrowingLimit != nil {
-			o.Borrowable = min(o.Borrowable, quota.BorrowingLimit.Value())
-		}
-	}
-	return nil
-}
-
 func quotasOf(groups []kueuev1.ResourceGroup, resource string) []kueuev1.ResourceQuota {
 	var quotas []kueuev1.ResourceQuota
 	for _, group := range groups {
@@ -190,13 +155,16 @@ func quotasOf(groups []kueuev1.ResourceGroup, resource string) []kueuev1.Resourc
 }
 
 func collectDNS(ctx context.Context, w *cluster.Cluster, o *Interference) error {
-	service, err := cluster.Found(ctx, w.API, metav1.NamespaceSystem, dnsService, &corev1.Service{})
-	if err != nil || service == nil {
+	var services corev1.ServiceList
+	if err := w.API.List(ctx, &services); err != nil {
 		return err
 	}
-	o.HasDNS = true
+	for _, service := range services.Items {
+		o.ServiceIPs = append(o.ServiceIPs, service.Spec.ClusterIPs...)
+		o.HasDNS = o.HasDNS || service.Namespace == metav1.NamespaceSystem && service.Name == dnsService
+	}
 	var slices discoveryv1.EndpointSliceList
-	err = w.API.List(ctx, &slices, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{discoveryv1.LabelServiceName: dnsService})
+	err := w.API.List(ctx, &slices, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{discoveryv1.LabelServiceName: dnsService})
 	for _, slice := range slices.Items {
 		for _, endpoint := range slice.Endpoints {
 			// A missing condition means ready, by the API's definition.

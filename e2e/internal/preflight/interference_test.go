@@ -12,6 +12,7 @@ import (
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"gsb.test/jobset-e2e/e2e/internal/admission"
 	"gsb.test/jobset-e2e/e2e/internal/labtest"
 )
 
@@ -20,8 +21,8 @@ func noObstacles() Interference {
 	return Interference{
 		Flavors: []kueuev1.ResourceFlavor{{ObjectMeta: metav1.ObjectMeta{Name: "default-flavor"}}},
 		HasDNS:  true, DNSReady: 1,
-		Queued: &jobsetv1.JobSet{Spec: jobsetv1.JobSetSpec{Suspend: ptr.To(true)}}, Unqueued: &jobsetv1.JobSet{},
-		Parts: []Part{{Kind: "Pod", JobSet: "hello", Asked: aPod(), Pod: aPod()}, {Kind: "Job", JobSet: "hello"}},
+		Queued: &jobsetv1.JobSet{Spec: jobsetv1.JobSetSpec{Suspend: ptr.To(true)}}, Unqueued: &jobsetv1.JobSet{Spec: jobsetv1.JobSetSpec{Network: &jobsetv1.Network{}}},
+		Parts: []admission.Part{{Kind: "Pod", JobSet: "hello", Asked: aPod(), Pod: aPod()}, {Kind: "Job", JobSet: "hello"}},
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/internal/text"
@@ -96,6 +98,14 @@ func quotaMatches(facts *Facts, pins fixtures.Pins) Finding {
 		finding.Code = NamespaceSelectorMissing
 		finding.Message = pins.ClusterQueue + " has no namespaceSelector, so it takes in no namespace at all"
 		finding.Fix = fix
+	case !selects(queue.Spec.NamespaceSelector, facts.NamespaceLabels):
+		finding.Code = NamespaceNotSelected
+		finding.Message = fmt.Sprintf("%s takes in namespaces with %s, and %s is not one of them", pins.ClusterQueue, metav1.FormatLabelSelector(queue.Spec.NamespaceSelector), pins.Namespace)
+		finding.Fix = fmt.Sprintf(`kubectl patch clusterqueue %s --type json -p '[{"op":"replace","path":"/spec/namespaceSelector","value":{}}]'`, pins.ClusterQueue)
+	case tooFew(queue, pins) != "":
+		finding.Code = QuotaMismatch
+		finding.Message = fmt.Sprintf("%s has a quota of %s too, and step 6 makes 3 pods at once; the lab has none of it", pins.ClusterQueue, tooFew(queue, pins))
+		finding.Fix = fix
 	case snapshot.Active(queue.Status.Conditions) != "":
 		finding.Code = ClusterQueueInactive
 		finding.Message = pins.ClusterQueue + ": " + snapshot.Active(queue.Status.Conditions)
@@ -114,6 +124,27 @@ func quotaMatches(facts *Facts, pins fixtures.Pins) Finding {
 		finding.Note = fmt.Sprintf("it asks for %s, which the lab has not: step 6 waits for it", text.Times(len(queue.Spec.AdmissionChecksStrategy.AdmissionChecks), "AdmissionCheck"))
 	}
 	return finding
+}
+
+// selects reports whether a selector matches a namespace with these labels. One that is no
+// selector Kueue reports itself.
+func selects(selector *metav1.LabelSelector, namespace map[string]string) bool {
+	parsed, err := metav1.LabelSelectorAsSelector(selector)
+	return err != nil || parsed.Matches(labels.Set(namespace))
+}
+
+// tooFew is the quota of pods, which every pod counts in, if it has no room for as many pods
+// as GPUs; empty if there is none or it has.
+func tooFew(queue *kueuev1.ClusterQueue, pins fixtures.Pins) string {
+	quotas := quotasOf(queue.Spec.ResourceGroups, string(corev1.ResourcePods))
+	var pods int64
+	for _, quota := range quotas {
+		pods += quota.NominalQuota.Value()
+	}
+	if len(quotas) == 0 || pods >= pins.Quota {
+		return ""
+	}
+	return fmt.Sprintf("%d pods", pods)
 }
 
 func workDirClean(facts *Facts) Finding {

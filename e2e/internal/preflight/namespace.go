@@ -3,6 +3,7 @@ package preflight
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -75,6 +76,9 @@ func addsUncovered(limits corev1.LimitRange, facts *Facts) []string {
 // asks for. A quota of no load balancers, say, is in nobody's way.
 func usedUp(quota corev1.ResourceQuota) []string {
 	var spent []string
+	if len(quota.Spec.Scopes) > 0 || quota.Spec.ScopeSelector != nil {
+		return nil // it may be of other pods; the dry runs show whether it is of these
+	}
 	for resource, hard := range quota.Status.Hard {
 		if used := quota.Status.Used[resource]; used.Cmp(hard) >= 0 && neededBySteps(string(resource)) {
 			spent = append(spent, fmt.Sprintf("%s of %s %s", used.String(), hard.String(), resource))
@@ -105,6 +109,10 @@ func dnsAnswers(facts *Facts, pins fixtures.Pins) Finding {
 	o := facts.Interference
 	finding := Finding{Check: "DNS", Message: fmt.Sprintf("kube-system/%s leads to %s", dnsService, text.Times(o.DNSReady, "ready endpoint"))}
 	switch {
+	case facts.Kubelet != nil && !askable(facts.Kubelet.DNS, o.ServiceIPs):
+		finding.Code = DNSAddressMismatch
+		finding.Message = fmt.Sprintf("pods are told to ask DNS at %s, and no Service has that address", text.List(facts.Kubelet.DNS))
+		finding.Fix = fmt.Sprintf("kubectl -n kube-system get services: Service %s must have that address (spec.clusterIP); or correct clusterDNS in the kubelet's configuration and make the pods anew", dnsService)
 	case !o.HasDNS:
 		finding.Message, finding.Note = "not known", "there is no Service "+dnsService+" in kube-system to look at"
 	case o.DNSReady == 0:
@@ -123,6 +131,18 @@ func dnsAnswers(facts *Facts, pins fixtures.Pins) Finding {
 		}
 	}
 	return finding
+}
+
+// askable reports whether a Service has one of the addresses at which pods ask DNS, or may
+// have: it is not known of them, or they are the node's own, where a cache listens.
+func askable(dns, services []string) bool {
+	for _, address := range dns {
+		parsed, err := netip.ParseAddr(address)
+		if err != nil || !parsed.IsPrivate() || slices.Contains(services, address) {
+			return true
+		}
+	}
+	return len(dns) == 0 || len(services) == 0
 }
 
 // domain is the end of the name that step 2 asks for.

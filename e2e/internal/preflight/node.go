@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
@@ -125,7 +126,7 @@ const nearly = 5
 
 // diskHasRoom judges whether the kubelet is about to remove images: where no
 // registry answers, the one on the node is the only copy (k3s#6290).
-func diskHasRoom(kubelet *Kubelet) Finding {
+func diskHasRoom(kubelet *cluster.Kubelet) Finding {
 	finding := Finding{Check: "disk"}
 	switch {
 	case kubelet == nil:
@@ -138,11 +139,11 @@ func diskHasRoom(kubelet *Kubelet) Finding {
 	}
 	var usages []string
 	for _, disk := range kubelet.Disks {
-		mark := disk.evictFrom()
+		mark := disk.EvictFrom()
 		if disk.Name == "images" {
 			mark = min(mark, cmp.Or(kubelet.CollectFrom, 100))
 		}
-		usage := fmt.Sprintf("%s %d %% used", disk.Name, disk.used())
+		usage := fmt.Sprintf("%s %d %% used", disk.Name, disk.Used())
 		usages = append(usages, usage)
 		if mark >= 100 {
 			continue
@@ -152,12 +153,12 @@ func diskHasRoom(kubelet *Kubelet) Finding {
 			"node":   "evicts pods, and removes unused images where they lie on the same disk",
 		}[disk.Name])
 		switch {
-		case disk.used() >= mark:
+		case disk.Used() >= mark:
 			finding.Code, finding.Message = DiskFull, usage+"; "+removes
 			finding.Fix = fmt.Sprintf("free disk on the node until less than %d %% are used (docker or crictl images, /var/log, old snapshots); "+
 				"then see whether the lab's images are all still there", mark)
 			return finding
-		case disk.used() >= mark-nearly:
+		case disk.Used() >= mark-nearly:
 			finding.Code, finding.Note = DiskNearlyFull, removes
 		}
 		usages[len(usages)-1] += fmt.Sprintf(" (%s go from %d %% on)", map[string]string{"images": "images", "node": "pods"}[disk.Name], mark)

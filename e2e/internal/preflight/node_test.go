@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/labtest"
 )
 
@@ -52,14 +53,14 @@ func TestAnotherMachineThanTheNodeHasNoSay(t *testing.T) {
 
 func TestADiskThatFillsIsToldBeforeTheImageGoes(t *testing.T) {
 	t.Parallel()
-	full := func(images, node uint64) *Kubelet {
-		return &Kubelet{CollectFrom: 85, Disks: []Disk{
+	full := func(images, node uint64) *cluster.Kubelet {
+		return &cluster.Kubelet{CollectFrom: 85, Disks: []cluster.Disk{
 			{Name: "images", Available: 100 - images, Capacity: 100, Evict: "5%"}, {Name: "node", Available: 100 - node, Capacity: 100, Evict: "5%"}}}
 	}
 	quantity := full(40, 40)
 	quantity.Disks[1].Evict = "70" // bytes of 100
 	for name, wrong := range map[string]struct {
-		kubelet *Kubelet
+		kubelet *cluster.Kubelet
 		says    string
 	}{
 		"at the mark":     {full(85, 40), "images 85 % used; from 85 % on the kubelet removes images that no container uses, and without a registry such an image is the only copy"},
@@ -81,36 +82,14 @@ func TestADiskThatFillsIsToldBeforeTheImageGoes(t *testing.T) {
 
 func TestADiskThatIsNeverCleanedOrNotToldIsNotWrong(t *testing.T) {
 	t.Parallel()
-	never := &Kubelet{CollectFrom: 100, MaximumAge: "168h0m0s", Disks: []Disk{{Name: "images", Available: 1, Capacity: 100, Evict: "0%"}, {Name: "node", Available: 1, Capacity: 100}}}
+	never := &cluster.Kubelet{CollectFrom: 100, MaximumAge: "168h0m0s", Disks: []cluster.Disk{{Name: "images", Available: 1, Capacity: 100, Evict: "0%"}, {Name: "node", Available: 1, Capacity: 100}}}
 	if finding := diskHasRoom(never); finding.Wrong() || !strings.Contains(finding.Message, "removes no image for want of room") || !strings.Contains(finding.Note, "not used for 168h0m0s") {
 		t.Errorf("kind's way: %+v", finding)
 	}
-	if finding := diskHasRoom(&Kubelet{Unread: errors.New("nodes \"lab\" is forbidden")}); finding.Wrong() || !strings.Contains(finding.Note, "forbidden; it takes get on nodes/proxy") {
+	if finding := diskHasRoom(&cluster.Kubelet{Unread: errors.New("nodes \"lab\" is forbidden")}); finding.Wrong() || !strings.Contains(finding.Note, "forbidden; it takes get on nodes/proxy") {
 		t.Errorf("refused: %+v", finding)
 	}
 	if finding := diskHasRoom(nil); finding.Wrong() || finding.Note != "" {
 		t.Errorf("more than one node: %+v", finding)
-	}
-}
-
-func TestWhatAKubeletAnswersIsRead(t *testing.T) {
-	t.Parallel()
-	const configuration = `{"kubeletconfig":{"nodeStatusMaxImages":-1,"imageGCHighThresholdPercent":85,"imageMaximumGCAge":"0s","evictionHard":{"imagefs.available":"5%","nodefs.available":"1Gi"}}}`
-	const summary = `{"node":{"fs":{"availableBytes":60,"capacityBytes":100},"runtime":{"imageFs":{"availableBytes":20,"capacityBytes":100}}}}`
-	kubelet, err := readKubelet([]byte(configuration), []byte(summary))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if kubelet.ImagesReported != -1 || kubelet.CollectFrom != 85 || kubelet.Disks[0].used() != 80 || kubelet.Disks[0].evictFrom() != 95 || kubelet.Disks[1].used() != 40 || kubelet.Disks[1].Evict != "1Gi" {
-		t.Errorf("%+v", kubelet)
-	}
-	shared, err := readKubelet([]byte(configuration), []byte(`{"node":{"fs":{"availableBytes":60,"capacityBytes":100}}}`))
-	if err != nil || shared.Disks[0].used() != 40 {
-		t.Errorf("images on the node's own disk: %+v, %v", shared, err)
-	}
-	for _, wrong := range [][2]string{{"<html>", summary}, {"{}", summary}, {configuration, "{}"}} {
-		if _, err := readKubelet([]byte(wrong[0]), []byte(wrong[1])); err == nil {
-			t.Errorf("%s and %s were read", wrong[0], wrong[1])
-		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,10 +21,14 @@ import (
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/constants"
 
+	"gsb.test/jobset-e2e/e2e/internal/admission"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/labtest"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
+
+// ofJobSets are the rules of a webhook that is asked of JobSets.
+var ofJobSets = []admissionv1.RuleWithOperations{{Rule: admissionv1.Rule{APIGroups: []string{"jobset.x-k8s.io"}, Resources: []string{"jobsets"}}}}
 
 func tainted(keys ...string) func(*Facts) {
 	return func(s *Facts) {
@@ -54,7 +59,7 @@ func TestWhatIsWrongHasItsCodeAndPassesOrNot(t *testing.T) {
 		}},
 		"another cluster's credentials": {CredentialsRejected, false, func(s *Facts) { s.Unreachable = apierrors.NewUnauthorized("no") }},
 		"not a cluster":                 {APIServerUnreachable, false, func(s *Facts) { _, s.Unreachable = cluster.ParseVersion([]byte("<html>")) }},
-		"a kind that is not known yet": {FactUnreadable, true, func(s *Facts) {
+		"a kind that is not known yet": {KindNotServed, true, func(s *Facts) {
 			s.Unread = []error{fmt.Errorf("the JobSets: %w", &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "JobSet"}})}
 		}},
 		"a list that may not be read": {FactUnreadable, false, func(s *Facts) {
@@ -101,6 +106,31 @@ func TestWhatIsWrongHasItsCodeAndPassesOrNot(t *testing.T) {
 		}},
 		"a pod whose webhook boots": {PartRefused, true, func(s *Facts) {
 			s.Interference.Parts[0].Err = apierrors.NewInternalError(errors.New("failed calling webhook: no endpoints available"))
+		}},
+		"a pod that comes back otherwise": {PartRewritten, false, func(s *Facts) {
+			s.Interference.Parts[0].Rewritten = []string{"spec.containers[0].resources is gone and was map[limits:map[nvidia.com/gpu:1]]"}
+		}},
+		"a pod with a GPU that it did not ask for": {PartRewritten, false, func(s *Facts) {
+			s.Interference.Parts[0].Pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
+		}},
+		"a webhook of nobody": {WebhookUnserved, true, func(s *Facts) {
+			s.Interference.Webhooks = []admission.Webhook{{Registration: "ValidatingWebhookConfiguration trial", Name: "check.trial", Service: "gone/gone",
+				Unserved: true, Demanded: true, Rules: []admissionv1.RuleWithOperations{{Rule: admissionv1.Rule{APIGroups: []string{"*"}, Resources: []string{"pods"}}}}}}
+		}},
+		"a JobSet without defaults": {JobSetNotDefaulted, false, func(s *Facts) {
+			s.Interference.Unqueued.Spec.Network = nil
+			s.Interference.Webhooks = []admission.Webhook{{Mutating: true, Service: "kueue-system/kueue-webhook-service", Rules: ofJobSets}}
+		}},
+		"a Job that lost its JobSet": {PartsOrphaned, false, func(s *Facts) { s.Interference.Taken = []string{"job/hello-leader-0"} }},
+		"a queue of other namespaces": {NamespaceNotSelected, false, func(s *Facts) {
+			s.ClusterQueue.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "gpu"}}
+		}},
+		"a kubelet behind a closed port": {KubeletUnreachable, true, func(s *Facts) { s.Kubelet.Unread = apierrors.NewServiceUnavailable("dial tcp: connection refused") }},
+		"a kind that nobody serves": {KindNotServed, true, func(s *Facts) {
+			s.Unread = []error{fmt.Errorf("the Workloads: %w", &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}})}
+		}},
+		"DNS at an address of nobody": {DNSAddressMismatch, false, func(s *Facts) {
+			s.Kubelet.DNS, s.Interference.ServiceIPs = []string{"10.96.0.10"}, []string{"10.96.0.1"}
 		}},
 		"a gated pod": {PodsGated, false, func(s *Facts) {
 			s.Interference.Parts[0].Pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/admission"}}

@@ -22,8 +22,7 @@ func Judge(facts *Facts, pins fixtures.Pins) []Finding {
 		findings = append(findings, Finding{Check: "other runs", Code: RunInProgress, Message: facts.Occupied.Error(), Fix: "wait until that run has ended"})
 	}
 	for _, err := range facts.Unread {
-		findings = append(findings, Finding{Check: "reading", Code: FactUnreadable, Message: err.Error(),
-			Fix: "the kubeconfig must let its user read everything and write in namespace " + pins.Namespace, Passes: passing(err)})
+		findings = append(findings, unreadable(err, pins))
 	}
 	if facts.Unheld != nil {
 		findings = append(findings, Finding{Check: "other runs", Code: LeaseForbidden, Message: "nothing keeps a second run off this lab meanwhile", Note: facts.Unheld.Error()})
@@ -39,17 +38,21 @@ func Judge(facts *Facts, pins fixtures.Pins) []Finding {
 	}
 	return append(findings,
 		nodeReady(facts.Nodes),
+		kubeletAnswers(facts),
 		nodeNamed(facts.Nodes, facts.Host),
 		diskHasRoom(facts.Kubelet),
 		imagePresent(facts, pins),
+		webhooksServed(facts, pins),
 		managerAvailable("Kueue", facts.Kueue, pins.Kueue, facts.KueueWebhook, true),
 		certificatesMatch("Kueue", facts.Kueue, facts.KueueCertificates),
+		jobSetsDefaulted(facts, pins),
 		managerAvailable("JobSet", facts.JobSet, pins.JobSet, facts.JobSetWebhook, facts.HasNamespace && facts.Terminating == ""),
 		certificatesMatch("JobSet", facts.JobSet, facts.JobSetCertificates),
-		jobSetsQueued(facts),
+		jobSetsQueued(facts, pins),
 		unqueuedRuns(facts, pins),
 		gpuName(facts.ClusterQueue, pins),
 		namespaceClean(facts, pins),
+		namesFree(facts, pins),
 		limitsAllow(facts, pins),
 		partsTaken(facts, pins),
 		dnsAnswers(facts, pins),

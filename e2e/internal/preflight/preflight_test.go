@@ -33,7 +33,7 @@ func theLab(pins fixtures.Pins) *Facts {
 			Images:      []corev1.ContainerImage{{Names: []string{"docker.io/library/busybox@sha256:1", pins.Image}}},
 		}}},
 		Host: Host{ID: "3d12", Hostname: "Lab"},
-		Kubelet: &Kubelet{ImagesReported: imagesReported, CollectFrom: 85, MaximumAge: "0s", Disks: []Disk{
+		Kubelet: &cluster.Kubelet{ImagesReported: imagesReported, CollectFrom: 85, MaximumAge: "0s", Disks: []cluster.Disk{
 			{Name: "images", Available: 60 << 30, Capacity: 100 << 30, Evict: "5%"}, {Name: "node", Available: 60 << 30, Capacity: 100 << 30, Evict: "5%"}}},
 		Image:              pins.Image,
 		JobSetCertificates: trusting("jobset-webhook-service.jobset-system.svc"), KueueCertificates: trusting("kueue-webhook-service.kueue-system.svc"),
@@ -63,17 +63,21 @@ func TestTheWholeListOfTheLab(t *testing.T) {
 	pins := labtest.Pinned(t)
 	const list = ` ✓  cluster         Kubernetes v1.36.3 at https://127.0.0.1:6443
  ✓  node            lab, Ready
+ ✓  kubelet         answers the API server
  ✓  hostname        lab; so says its label kubernetes.io/hostname, the kubelet, the machine itself
  ✓  disk            images 40 % used (images go from 85 % on); node 40 % used (pods go from 95 % on)
  ✓  image           docker.io/library/busybox:1.35.0 is on the node
+ ✓  webhooks        each that the steps pass through is served
  ✓  Kueue           v0.19.2, webhook answers
  ✓  Kueue's trust   2 webhooks take the certificate of secret kueue-system/webhook-server-cert, valid until 2199-01-01
+ ✓  defaults        JobSet's webhook completes a JobSet
  ✓  JobSet          v0.13.0, webhook answers
  ✓  JobSet's trust  2 webhooks take the certificate of secret jobset-system/webhook-server-cert, valid until 2199-01-01
  ✓  integration     Kueue suspends a JobSet that is to be queued
  ✓  no queue        a JobSet without a queue label stays without one, and starts
  ✓  GPU's name      nvidia.com/gpu, in the ClusterQueue and in the learner's files
  ✓  namespace       ml holds no JobSet of anybody else's
+ ✓  names           no Job or Service stands where a step makes its own
  ✓  limits          ml has none
  ✓  pods            the Jobs, pods and Service of a JobSet are taken as they are
  ✓  DNS             kube-system/kube-dns leads to 1 ready endpoint

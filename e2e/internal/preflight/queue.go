@@ -80,6 +80,10 @@ func flavorFits(facts *Facts, pins fixtures.Pins) Finding {
 				strings.ReplaceAll(pairs(flavor.Spec.NodeLabels), ", ", " "), name)
 			finding.Passes = true
 		}
+		if flavor.Spec.TopologyName != nil {
+			finding.Code = FlavorWithTopology
+			finding.Note = fmt.Sprintf("ResourceFlavor %s has the topology %s: Kueue lets in only what it can place on nodes that carry all labels of its levels, and the lab's need none", name, *flavor.Spec.TopologyName)
+		}
 		if at := slices.IndexFunc(flavor.Spec.NodeTaints, func(taint corev1.Taint) bool {
 			return taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerated(flavor.Spec.Tolerations, taint)
 		}); at >= 0 {
@@ -111,7 +115,7 @@ func flavorsOf(queue *kueuev1.ClusterQueue, resource string) []string {
 
 // jobSetsQueued judges by what comes back from a dry run whether Kueue takes
 // JobSets in hand: one with a queue label must come back suspended.
-func jobSetsQueued(facts *Facts) Finding {
+func jobSetsQueued(facts *Facts, pins fixtures.Pins) Finding {
 	finding := Finding{Check: "integration", Message: "Kueue suspends a JobSet that is to be queued"}
 	switch queued := facts.Interference.Queued; {
 	case queued == nil:
@@ -122,6 +126,12 @@ func jobSetsQueued(facts *Facts) Finding {
 		finding.Passes = !facts.Kueue.Available || len(facts.KueueCertificates.Webhooks) == 0 && facts.KueueCertificates.Unread == nil
 		finding.Message = "Kueue does not suspend a JobSet that has a queue label, so it starts past the queue: its JobSet integration is off"
 		finding.Fix = "add jobset.x-k8s.io/jobset to integrations.frameworks in Kueue's configuration (kubectl -n kueue-system edit configmap kueue-manager-config), then kubectl -n kueue-system rollout restart deployment"
+		if len(facts.Interference.Webhooks) > 0 && !defaulting(facts, facts.Kueue.Deployment) {
+			finding.Message = fmt.Sprintf("Kueue does not suspend a JobSet that has a queue label, so it starts past the queue: its webhook is not asked of JobSets in namespace %s", pins.Namespace)
+			finding.Fix = webhookFix("Kueue", facts.Kueue.Deployment, pins)
+		} else {
+			finding.Fix += fmt.Sprintf("; if it is there, see whether managedJobsNamespaceSelector in the same file leaves namespace %s out", pins.Namespace)
+		}
 	}
 	return finding
 }
