@@ -68,6 +68,8 @@ type bringUp struct {
 	kind    *kindcluster.Cluster
 	existed bool // the cluster existed before, so it is kept after a failure
 	clients *install.Cluster
+	// plain leaves out of the node what only makes the lab come up sooner; see Bench.
+	plain bool
 	// notes are printed below the line of the step that left them.
 	notes []string
 }
@@ -132,6 +134,13 @@ func (m *bringUp) cluster(ctx context.Context, say func(string)) (string, error)
 	rules, err := kindcluster.WriteEgressRules(m.lab.EgressFolder())
 	if err != nil {
 		return "", err
+	}
+	if !m.plain {
+		route, err := kindcluster.WriteAPIRoute(m.lab.EgressFolder())
+		if err != nil {
+			return "", err
+		}
+		rules = append(rules, route...)
 	}
 	if _, err := m.lab.EnsureOwner(); err != nil {
 		return "", err

@@ -9,9 +9,14 @@ import (
 )
 
 // otherAddress is the mismatch of an IP in a file that is not the pod's: it says whose it
-// is, or that the pod may have had it before it was started again.
-func otherAddress(f snapshot.File, instead snapshot.Pod, address string) snapshot.Text {
+// is, and that it stands beside the pod's, or that the pod may have had it before it was
+// started again.
+func otherAddress(f snapshot.File, instead snapshot.Pod, address string, beside bool) snapshot.Text {
 	whose, known := whose(instead.Of.Snapshot, address)
+	if beside {
+		return snapshot.TextOf("%s 에 지금 떠 있는 리더 파드의 IP 와 함께 "+whose.KO+"도 나오는데, 리더 파드의 이름을 조회한 답에는 리더 파드의 IP 만 나와야 합니다.",
+			"Beside the IP of the leader pod that runs now, %s has "+whose.EN+"; a lookup of the leader pod's name should be answered with the leader pod's alone.", f.Name)
+	}
 	if !known && snapshot.ContainerRestarts(instead.Live) > 0 {
 		return snapshot.TextOf("%s 에 나온 IP 는 "+whose.KO+"인데, 리더 파드 %s 의 컨테이너가 다시 시작된 적이 있어서 그때 IP 가 바뀌었을 수 있습니다.",
 			"The IP in %s is "+whose.EN+"; the leader pod %s was started again, and its IP may have changed with that.", f.Name, instead.Live.Name)

@@ -114,8 +114,10 @@ func AnswerOnlyInFull(resolvConf, short, full snapshot.File) Matcher[snapshot.Po
 		for _, other := range lookup.Others {
 			return NewInternalMismatch(SearchDomainAdded, "%s was answered as %s, with %s.", short.Name, other.Name, other.Address).Row("answer", "none", other.Address)
 		}
-		if lookup.Complaint == "" {
-			return NewInternalMismatch(LookupNoAnswer, "%s does not say that there is no such name.", short.Name).Row("answer", "NXDOMAIN", short.Quote())
+		// A name of no domain of the cluster is asked of the server's own server, which a lab
+		// need not reach: then the lookup ends without an answer, and the full name has one.
+		if lookup.Complaint == "" && !strings.Contains(short.Text, "timed out") {
+			return NewInternalMismatch(LookupNoAnswer, "%s does not say that there is no answer.", short.Name).Row("answer", "NXDOMAIN, SERVFAIL or none in time", short.Quote())
 		}
 		return nil
 	}

@@ -38,7 +38,8 @@ func answersWith(f snapshot.File, pod snapshot.Pod, right []netip.Addr) *Mismatc
 	found := snapshot.LookupIn(f.Text, pod.FullName())
 	for _, address := range found.Addresses {
 		if !slices.Contains(right, address) {
-			return NewMismatch(LookupOtherAddress, otherAddress(f, pod, address.String())).Row("address", listed(right), address)
+			beside := slices.ContainsFunc(right, func(a netip.Addr) bool { return slices.Contains(found.Addresses, a) })
+			return NewMismatch(LookupOtherAddress, otherAddress(f, pod, address.String(), beside)).Row("address", listed(right), address)
 		}
 	}
 	// An object's own name is no DNS name: that is kubectl's output, and no lookup.

@@ -44,7 +44,7 @@ func Say(key string, wanted int) Matcher[snapshot.File] {
 		}
 		found, err := strconv.Atoi(value)
 		if err != nil {
-			return NewMismatch(ValueNotANumber, snapshot.TextOf("%s 파일의 %s= 뒤에 숫자가 아닌 것이 적혀 있습니다.", "What the file %s has behind %s= is not a number.", f.Name, key)).Row(f.Name, line, f.Quote())
+			return NewMismatch(ValueNotANumber, snapshot.TextOf("%s 파일의 %s= 뒤에 정수 하나가 아닌 것이 적혀 있습니다.", "What the file %s has behind %s= is not one whole number.", f.Name, key)).Row(f.Name, line, f.Quote())
 		}
 		if found == wanted {
 			return nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/width"
+
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
@@ -56,7 +58,7 @@ func notALetter(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z
 // form of output writes for a line end inside of a string is one too.
 var escaped = regexp.MustCompile(`\\u[0-9a-fA-F]{4}|&#?\w+;|\\[nrt]`)
 
-// lettersOf leaves the letters, digits and round brackets of a text, in their order. Every form of output
+// lettersOf leaves the letters, all small, digits and round brackets of a text, in their order. Every form of output
 // prints those: -o yaml doubles the apostrophes and folds lines, -o json and go-template
 // escape characters, describe and terminals wrap lines, and frames stand around them.
 func lettersOf(text string) string {
@@ -69,8 +71,8 @@ func lettersOf(text string) string {
 	})
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '(' || r == ')' {
-			return r
+			return unicode.ToLower(r)
 		}
 		return -1
-	}, text)
+	}, width.Fold.String(text))
 }

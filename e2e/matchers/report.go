@@ -22,8 +22,12 @@ func Report(admitted, suspended []string, restarts int) Matcher[snapshot.File] {
 		}
 		wanted := []string{"admitted", "fragile_restarts", "suspended"}
 		if found := slices.Sorted(maps.Keys(keys)); !slices.Equal(found, wanted) {
-			return NewMismatch(ReportKeysWrong, snapshot.TextOf("%s 파일의 키는 %s 인데, 실습의 키는 %s 셋뿐입니다.", "The file %s has the keys %s; the lab asks for %s and no other.",
-				f.Name, text.List(found), text.List(wanted))).Row("keys", text.List(wanted), text.List(found))
+			words := snapshot.TextOf("%s 파일의 키는 %s 인데, 실습의 키는 %s 셋뿐입니다.", "The file %s has the keys %s; the lab asks for %s and no other.",
+				f.Name, text.List(found), text.List(wanted))
+			if len(found) == 0 {
+				words = snapshot.TextOf("%s 파일에 키가 하나도 없는데, 실습의 키는 %s 셋입니다.", "The file %s has no key; the lab asks for %s.", f.Name, text.List(wanted))
+			}
+			return NewMismatch(ReportKeysWrong, words).Row("keys", text.List(wanted), text.List(found))
 		}
 		if r := names(f, "admitted", keys["admitted"], admitted,
 			snapshot.Text{KO: "큐 라벨이 있고 입장한 JobSet", EN: "the JobSets that have a queue label and are admitted"}); r != nil {
@@ -64,16 +68,17 @@ func names(f snapshot.File, key string, raw json.RawMessage, wanted []string, wh
 		return nil
 	}
 	words := snapshot.TextOf("%s 파일의 %s 목록에 같은 JobSet 이 두 번 나옵니다.", "The file %s has a JobSet twice in %s.", f.Name, key)
-	for _, name := range found {
-		if !slices.Contains(wanted, name) {
-			words = snapshot.TextOf("%s 파일의 %s 목록에 %s 도 있는데, "+which.KO+" 만 적어야 합니다.",
-				"The file %[1]s lists %[3]s in %[2]s; only "+which.EN+" should be there.", f.Name, key, name)
-		}
-	}
 	for _, name := range wanted {
 		if !slices.Contains(found, name) {
 			words = snapshot.TextOf("%s 파일의 %s 목록에 빠진 JobSet 이 있는데, "+which.KO+" 은 모두 적어야 합니다.",
 				"The file %s lacks a JobSet in %s; all "+which.EN+" should be there.", f.Name, key)
+		}
+	}
+	// A name that does not belong there explains why the right one is missed.
+	for _, name := range found {
+		if !slices.Contains(wanted, name) {
+			words = snapshot.TextOf("%s 파일의 %s 목록에 %s 도 있는데, "+which.KO+" 만 적어야 합니다.",
+				"The file %[1]s lists %[3]s in %[2]s; only "+which.EN+" should be there.", f.Name, key, name)
 		}
 	}
 	return NewMismatch(ReportListWrong, words).Row(key, text.Quoted(wanted), text.Quoted(found))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/width"
 )
 
 // A Lookup is what a text shows of looking up one name.
@@ -52,10 +54,10 @@ func LookupIn(text, name string) Lookup {
 		switch {
 		case line == "":
 			continue
-		case isCommand(line), strings.HasPrefix(head, ";"), head == "server":
-			below, server = "", head == "server"
+		case isCommand(line), strings.HasPrefix(head, ";"), head == "server", head == "서버":
+			below, server = "", head == "server" || head == "서버"
 			continue
-		case head == "name":
+		case head == "name", head == "이름":
 			below, server = host(value), false
 			if _, err := netip.ParseAddr(below); err != nil && !hostName.MatchString(below) {
 				below = ""
@@ -101,7 +103,20 @@ var blockInALine = regexp.MustCompile(`(?m)^\s*Server:.*\sAddress.*$`)
 
 var blockField = regexp.MustCompile(`\s(Name|Address(?:es)?(?: \d+)?):`)
 
+var (
+	// namelessPing is what ping -4 of iputils prints in the name's place. Where the address
+	// was typed, that is printed there.
+	namelessPing = regexp.MustCompile(`(?m)^PING +\((\S+)\).*$`)
+	// withoutABlank is an address right behind a word and a colon; one in IPv6 is none.
+	withoutABlank = regexp.MustCompile(`([g-z]):(\d+\.\d+\.\d+\.\d+)`)
+	// noLineEnd is the sign that zsh prints behind what has no line end.
+	noLineEnd = regexp.MustCompile(`(?m)(\d)%$`)
+)
+
+// onePerLine is the text in letters of one width, with each answer on a line of its own.
 func onePerLine(text string) string {
+	text = namelessPing.ReplaceAllString(width.Fold.String(text), "$1")
+	text = noLineEnd.ReplaceAllString(withoutABlank.ReplaceAllString(text, "$1: $2"), "$1")
 	return blockInALine.ReplaceAllStringFunc(text, func(line string) string { return blockField.ReplaceAllString(line, "\n$1:") })
 }
 
@@ -124,8 +139,8 @@ type lineWords struct {
 var toolWords = strings.Fields(`address addresses has in a aaaa answer internet type class ttl
 	stream dgram raw addressfamily af_inet af_inet6 socketkind sock_stream sock_dgram sock_raw
 	family ipv4 ipv6 inet inet6 err error nil null none undefined string array tcp udp
-	trying connect connected connecting connection to port remote host can t telnet wget nc curl
-	failed refused timed out no route open from`)
+	trying connect connected connecting connection to port remote host can t telnet wget nc ncat curl
+	remote_ip resolv failed refused timed out no route open from`)
 
 var (
 	// notInAWord divides a line: blanks, and all that stands around a name or an address.

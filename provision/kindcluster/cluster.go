@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
@@ -99,7 +100,7 @@ func (k *Cluster) config() *v1alpha4.Cluster {
 		Nodes:      []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, ExtraMounts: k.Mounts}},
 	}
 	v1alpha4.SetDefaultsCluster(config)
-	config.KubeadmConfigPatches = slices.Clone(withoutElection)
+	config.KubeadmConfigPatches = slices.Clone(kubeadmPatches)
 	if !engine.CanRaiseLimits() {
 		// runc may not give a container a better oom score than containerd's own.
 		config.ContainerdConfigPatches = []string{"[plugins.\"io.containerd.grpc.v1.cri\"]\n  restrict_oom_score_adj = true\n"}
@@ -166,3 +167,18 @@ func (l kindInfoLogger) Info(message string) {
 	}
 }
 func (l kindInfoLogger) Infof(format string, a ...any) { l.Info(fmt.Sprintf(format, a...)) }
+
+// Restart restarts the node's container, as a reboot of the lab's machine would.
+func (k *Cluster) Restart(ctx context.Context) error {
+	_, err := k.Engine.Run(ctx, "restart", "--time", "1", k.container())
+	return err
+}
+
+// ProcessorTime is what everything in the node has used since it was started.
+func (k *Cluster) ProcessorTime(ctx context.Context) (time.Duration, error) {
+	output, err := k.Exec(ctx, "sh", "-c", "awk '/^usage_usec / { print $2 \"us\" }' /sys/fs/cgroup/cpu.stat 2>/dev/null | grep . || echo \"$(cat /sys/fs/cgroup/cpuacct/cpuacct.usage)ns\"")
+	if err != nil {
+		return 0, fmt.Errorf("reading the node's processor time: %w", err)
+	}
+	return time.ParseDuration(output)
+}

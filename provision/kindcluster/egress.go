@@ -39,20 +39,43 @@ done
 // start of the node. A command run from outside the node could be too late.
 const egressUnit = "[Service]\nExecStartPre=/bin/sh /usr/local/sbin/lab-seal\n"
 
-// egressFiles are the files of the egress rules in the node.
-var egressFiles = []struct{ path, text string }{
-	{"/usr/local/sbin/lab-seal", egressScript},
-	{"/etc/systemd/system/kubelet.service.d/20-seal.conf", egressUnit},
+// apiRoute leads the API server's Service address to the API server, before kubelet
+// starts anything. kube-proxy programs that address, with rules before this one, seconds
+// after the first pods start. A controller that finds no API server meanwhile ends, and
+// is started again after ever longer pauses.
+func apiRoute() string {
+	unit := "[Service]\n"
+	for _, chain := range []string{"PREROUTING", "OUTPUT"} {
+		rule := chain + " -d " + apiAddress + " -p tcp --dport 443 -j REDIRECT --to-ports 6443"
+		unit += fmt.Sprintf("ExecStartPre=/bin/sh -c 'iptables -w -t nat -C %[1]s 2>/dev/null || iptables -w -t nat -A %[1]s'\n", rule)
+	}
+	return unit
 }
 
-// WriteEgressRules writes the files below folder and returns the mounts that put them
-// into a node of any image.
+// apiAddress is the first address of kind's subnet of Services.
+const apiAddress = "10.96.0.1/32"
+
+// A nodeFile is a file of this machine in the node.
+type nodeFile struct{ path, text string }
+
+// WriteEgressRules writes the files of the egress rules below folder and returns the
+// mounts that put them into a node of any image.
 func WriteEgressRules(folder string) ([]v1alpha4.Mount, error) {
+	return mounted(folder, nodeFile{"/usr/local/sbin/lab-seal", egressScript},
+		nodeFile{"/etc/systemd/system/kubelet.service.d/20-seal.conf", egressUnit})
+}
+
+// WriteAPIRoute is WriteEgressRules for the route to the API server.
+func WriteAPIRoute(folder string) ([]v1alpha4.Mount, error) {
+	return mounted(folder, nodeFile{"/etc/systemd/system/kubelet.service.d/30-api.conf", apiRoute()})
+}
+
+func mounted(folder string, files ...nodeFile) ([]v1alpha4.Mount, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("writing the node's egress rules: %w", err)
 	}
 	var mounts []v1alpha4.Mount
-	for _, inside := range egressFiles {
+	for _, inside := range files {
 		path := filepath.Join(folder, filepath.Base(inside.path))
 		if err := os.WriteFile(path, []byte(inside.text), 0o644); err != nil {
 			return nil, fmt.Errorf("writing the node's egress rules: %w", err)

@@ -59,7 +59,7 @@ func rendered(t *testing.T, kubernetes string) (configuration map[string]any) {
 
 // The Kubernetes versions are those of the nightly matrix and the one that kind's
 // library pulls by itself.
-func TestNoLeaderIsElectedOnAnyKubernetes(t *testing.T) {
+func TestKubeadmIsToldTheSameOnAnyKubernetes(t *testing.T) {
 	for kubernetes, version := range map[string]string{
 		"v1.34.11": "v1beta3", "v1.35.8": "v1beta3", "v1.36.4": "v1beta4", "v1.37.0": "v1beta4",
 	} {
@@ -78,6 +78,14 @@ func TestNoLeaderIsElectedOnAnyKubernetes(t *testing.T) {
 				}
 			}
 			g.Expect(fmt.Sprint(configuration["apiServer"])).NotTo(ContainSubstring("leader-elect"))
+			etcd := configuration["etcd"].(map[string]any)["local"].(map[string]any)
+			if version == "v1beta3" {
+				g.Expect(etcd["extraArgs"]).To(HaveKeyWithValue("unsafe-no-fsync", "true"))
+				g.Expect(configuration).NotTo(HaveKey("encryptionAlgorithm"), "kubeadm refuses what it does not know")
+			} else {
+				g.Expect(etcd["extraArgs"]).To(ContainElement(map[string]any{"name": "unsafe-no-fsync", "value": "true"}))
+				g.Expect(configuration).To(HaveKeyWithValue("encryptionAlgorithm", "ECDSA-P256"))
+			}
 		})
 	}
 }

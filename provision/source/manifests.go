@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -173,20 +174,39 @@ var leastCPU = resource.MustParse("100m")
 //   - the images are in the node already, so they are pulled only if absent;
 //   - a container requests no more than a tenth of a core, and keeps its limits;
 //   - readiness is probed every second from the start, instead of every ten after
-//     five, for as many failures as make up the time that was allowed before.
-//
-// Leader election stays on: the first manager gets the lease at once, and a
-// second one, during a rolling update, must not work in parallel.
+//     five, for as many failures as make up the time that was allowed before;
+//   - no leader is elected: there is one manager, and after a restart of the node it
+//     would wait for the end of its own lease. Two must not work in parallel, so an
+//     update stops the old one before it starts the new one.
 func ResizeForSingleNode(objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
-		if object.GetKind() != "Deployment" {
-			continue
-		}
-		if err := eachContainer(object, fitContainer); err != nil {
-			return err
+		switch object.GetKind() {
+		case "Deployment":
+			if err := eachContainer(object, fitContainer); err != nil {
+				return err
+			}
+			if err := unstructured.SetNestedMap(object.Object, map[string]any{"type": string(appsv1.RecreateDeploymentStrategyType)}, "spec", "strategy"); err != nil {
+				return fmt.Errorf("Deployment %s: %w", object.GetName(), err)
+			}
+		case "ConfigMap":
+			if err := withoutElection(object); err != nil {
+				return fmt.Errorf("ConfigMap %s: %w", object.GetName(), err)
+			}
 		}
 	}
 	return nil
+}
+
+// withoutElection changes the text of a manager's configuration, whose comments stay.
+func withoutElection(config *unstructured.Unstructured) error {
+	data, _, err := unstructured.NestedStringMap(config.Object, "data")
+	if err != nil || data == nil {
+		return err
+	}
+	for key, text := range data {
+		data[key] = strings.ReplaceAll(text, "leaderElect: true", "leaderElect: false")
+	}
+	return unstructured.SetNestedStringMap(config.Object, data, "data")
 }
 
 func fitContainer(container *corev1.Container) {

@@ -70,12 +70,12 @@ func TestRenderedManifestsAreThePinnedOnesMadeToFit(t *testing.T) {
 		{
 			"sigs.k8s.io/jobset", "jobset-system", RenderJobSet,
 			map[string]int{"CustomResourceDefinition": 1, "MutatingWebhookConfiguration": 1, "ValidatingWebhookConfiguration": 1, "Secret": 1, "Namespace": 1},
-			[]string{"leaderElect: true", "internalCertManagement:\n  enable: true"},
+			[]string{"leaderElect: false", "internalCertManagement:\n  enable: true"},
 		},
 		{
 			"sigs.k8s.io/kueue", "kueue-system", RenderKueue,
 			map[string]int{"CustomResourceDefinition": 11, "MutatingWebhookConfiguration": 1, "ValidatingWebhookConfiguration": 1, "Secret": 1, "Namespace": 1, "APIService": 2},
-			[]string{"leaderElect: true", "\n  - \"jobset.x-k8s.io/jobset\"\n", "\n  - \"pod\"\n", "\n  - \"batch/job\"\n"},
+			[]string{"leaderElect: false", "\n  - \"jobset.x-k8s.io/jobset\"\n", "\n  - \"pod\"\n", "\n  - \"batch/job\"\n"},
 		},
 	} {
 		t.Run(test.module, func(t *testing.T) {
@@ -108,6 +108,9 @@ func TestRenderedManifestsAreThePinnedOnesMadeToFit(t *testing.T) {
 			}
 			var deployment appsv1.Deployment
 			one(t, objects, "Deployment", &deployment)
+			if deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
+				t.Errorf("without an election, two managers would work in parallel during an update: %+v", deployment.Spec.Strategy)
+			}
 			if deployment.Namespace != test.namespace {
 				t.Errorf("the Deployment is in %s, want %s", deployment.Namespace, test.namespace)
 			}

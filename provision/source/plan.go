@@ -12,6 +12,9 @@ import (
 // of the same inputs.
 const recipe = "1"
 
+// assembly is the same for the set alone, such as its manifests, and not for its parts.
+const assembly = "2"
+
 // plan is what the set of a checkout is made from, as read from files.
 type plan struct {
 	checkout string
@@ -86,5 +89,5 @@ func partKey(inputs []string, compiler string) images.Key {
 func (p plan) whole(compiler string) images.Key {
 	keys := p.keys(compiler)
 	return images.KeyOf(keys["programs"].String(), keys["fake-gpu"].String(), keys["debian"].String(), keys["proxy"].String(),
-		p.gpu.Manifest, p.kind, conflist, storageClass, recipe)
+		p.gpu.Manifest, p.kind, conflist, storageClass, recipe, assembly)
 }

@@ -64,7 +64,12 @@ func command(unfinished *labs.Unfinished) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return lab(func(ctx context.Context, l *labs.Lab) error { return provision.WithEngine(ctx, l, args) })(c, args)
 		}}
-	for _, runs := range []*cobra.Command{with, withEngine} {
+	bench := &cobra.Command{Use: "bench COMMAND [ARG ...]", Short: "Time a lab made the plain way and ours, the command on it, and a restart of the node",
+		Args: cobra.MinimumNArgs(1), DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			return lab(func(ctx context.Context, l *labs.Lab) error { return provision.Bench(ctx, l, args) })(c, args)
+		}}
+	for _, runs := range []*cobra.Command{with, withEngine, bench} {
 		runs.Flags().SetInterspersed(false) // the command's flags are the command's
 	}
 	root.AddCommand(
@@ -75,9 +80,7 @@ func command(unfinished *labs.Unfinished) *cobra.Command {
 		&cobra.Command{Use: "doctor", Short: "Report what this machine can and cannot do, and how to fix it", Args: cobra.NoArgs,
 			RunE: lab(provision.Doctor)},
 		imagesCommand(lab),
-		&cobra.Command{Use: "bench", Short: "Compare the time to make a lab with the plain way", Args: cobra.NoArgs,
-			RunE: lab(provision.Bench)},
-		with, withEngine,
+		with, withEngine, bench,
 	)
 	return root
 }
