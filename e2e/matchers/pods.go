@@ -67,9 +67,9 @@ func HaveRunningPods(wanted int, roles ...string) Matcher[snapshot.JobSet] {
 // whyNotRunningText names the first pod that does not run, in parentheses.
 func whyNotRunningText(j snapshot.JobSet) snapshot.Text {
 	pods := j.Pods().Items
-	held := map[string]bool{}
+	held := map[string]int{}
 	for i := range pods {
-		held[snapshot.RankOf(&pods[i])] = true
+		held[snapshot.RankOf(&pods[i])]++
 		if j.Snapshot.Runs(&pods[i]) {
 			continue
 		}
@@ -79,7 +79,7 @@ func whyNotRunningText(j snapshot.JobSet) snapshot.Text {
 		return snapshot.TextOf("(파드 %s: %s)", " (pod %s: %s)", pods[i].Name, snapshot.StatusOf(&pods[i]))
 	}
 	for _, rank := range j.Ranks() {
-		if !held[rank] {
+		if held[rank]--; held[rank] < 0 {
 			return snapshot.TextOf("(%s 자리에 파드가 없음)", " (there is no pod at %s)", rank)
 		}
 	}
@@ -143,20 +143,25 @@ func HaveOnePodPerRank() Matcher[snapshot.JobSet] {
 		for _, pod := range j.Pods().Items {
 			held[snapshot.RankOf(&pod)] = append(held[snapshot.RankOf(&pod)], pod)
 		}
+		places := map[string]int{}
 		for _, rank := range j.Ranks() {
+			places[rank]++
+		}
+		for _, rank := range slices.Compact(j.Ranks()) {
 			pods := held[rank]
 			delete(held, rank)
+			down := slices.IndexFunc(pods, func(pod corev1.Pod) bool { return !j.Snapshot.Runs(&pod) })
 			switch {
-			case len(pods) == 0:
+			case len(pods) < places[rank]:
 				return NewMismatch(RankEmpty, snapshot.TextOf("JobSet %s 의 %s 자리에 파드가 없는데, 자리마다 파드 하나가 떠 있어야 합니다.",
-					"JobSet %s has no pod at %s; there should be one running.", j.Name, rank)).Row("pods at "+rank, 1, 0)
-			case len(pods) > 1:
+					"JobSet %s has no pod at %s; there should be one running.", j.Name, rank)).Row("pods at "+rank, places[rank], len(pods))
+			case len(pods) > places[rank]:
 				return NewMismatch(RankHeldTwice, snapshot.TextOf("JobSet %s 의 %s 자리에 파드가 한꺼번에 %d개 있는데, 자리마다 하나여야 합니다.",
-					"JobSet %s has at %s %d pods at once; there should be one.", j.Name, rank, len(pods))).Row("pods at "+rank, 1, len(pods))
-			case !j.Snapshot.Runs(&pods[0]):
+					"JobSet %s has at %s %d pods at once; there should be one.", j.Name, rank, len(pods))).Row("pods at "+rank, places[rank], len(pods))
+			case down >= 0:
 				return NewMismatch(PodsNotRunning, snapshot.TextOf("JobSet %s 의 %s 자리에 있는 파드가 Running 이 아닙니다(%s).",
-					"JobSet %s has a pod at %s that does not run (%s).", j.Name, rank, snapshot.StatusOf(&pods[0]))).
-					Row(pods[0].Name, "Running, Ready, not failing", snapshot.PodState(&pods[0]))
+					"JobSet %s has a pod at %s that does not run (%s).", j.Name, rank, snapshot.StatusOf(&pods[down]))).
+					Row(pods[down].Name, "Running, Ready, not failing", snapshot.PodState(&pods[down]))
 			}
 		}
 		for _, rank := range slices.Sorted(maps.Keys(held)) {

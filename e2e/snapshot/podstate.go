@@ -26,10 +26,14 @@ var onItsWay = map[string]bool{"": true, "ContainerCreating": true, "PodInitiali
 func IsOnItsWay(reason string) bool { return onItsWay[reason] }
 
 // RankOf names a pod by its place in the JobSet, as its hostname does without
-// the JobSet's name: worker-0-1 is completion index 1 of the first worker Job.
+// the JobSet's name: worker-0-1 is completion index 1 of the first worker Job. All pods of
+// a NonIndexed Job have the one place worker-0.
 func RankOf(pod *corev1.Pod) string {
-	return fmt.Sprintf("%s-%s-%s", pod.Labels[jobsetv1.ReplicatedJobNameKey], pod.Labels[jobsetv1.JobIndexKey],
-		pod.Labels[batchv1.JobCompletionIndexAnnotation])
+	job := pod.Labels[jobsetv1.ReplicatedJobNameKey] + "-" + pod.Labels[jobsetv1.JobIndexKey]
+	if index, indexed := pod.Labels[batchv1.JobCompletionIndexAnnotation]; indexed {
+		return job + "-" + index
+	}
+	return job
 }
 
 func isReady(pod *corev1.Pod) bool {
@@ -61,8 +65,9 @@ func (s *Snapshot) Runs(pod *corev1.Pod) bool {
 	if !IsRunningAndReady(pod) {
 		return false
 	}
-	return s.RunsUnbroken(pod) || ContainerRestarts(pod) == 1 && !slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
-		return c.RestartCount > 0 && (c.State.Running == nil || c.State.Running.StartedAt.IsZero() || s.Taken.Sub(c.State.Running.StartedAt.Time) < steadyAfter)
+	return s.RunsUnbroken(pod) || !slices.ContainsFunc(lasting(pod), func(c corev1.ContainerStatus) bool {
+		return c.RestartCount > 1 || c.RestartCount == 1 &&
+			(c.State.Running == nil || c.State.Running.StartedAt.IsZero() || s.Taken.Sub(c.State.Running.StartedAt.Time) < steadyAfter)
 	})
 }
 
@@ -72,12 +77,30 @@ func (s *Snapshot) RunsUnbroken(pod *corev1.Pod) bool {
 	return IsRunningAndReady(pod) && (ContainerRestarts(pod) == 0 || s.WentDownWithNode(pod))
 }
 
+// ContainerRestarts adds up how often the containers that should last were started again.
 func ContainerRestarts(pod *corev1.Pod) int32 {
 	var restarts int32
-	for _, container := range pod.Status.ContainerStatuses {
+	for _, container := range lasting(pod) {
 		restarts += container.RestartCount
 	}
 	return restarts
+}
+
+// lasting are the containers that run as long as the pod: its own and its sidecars. An
+// ordinary init container may well try until it succeeds.
+func lasting(pod *corev1.Pod) []corev1.ContainerStatus {
+	all := slices.Clone(pod.Status.ContainerStatuses)
+	for _, status := range pod.Status.InitContainerStatuses {
+		if slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == status.Name && IsSidecar(c) }) {
+			all = append(all, status)
+		}
+	}
+	return all
+}
+
+// IsSidecar tells an init container that runs beside the others from one that ends before.
+func IsSidecar(container corev1.Container) bool {
+	return container.RestartPolicy != nil && *container.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
 // WaitingReason returns why a container does not start, if it is more than
@@ -134,11 +157,16 @@ func PodState(pod *corev1.Pod) string {
 	return string(pod.Status.Phase)
 }
 
-// StatusOf is the one word that kubectl's STATUS column has for a pod.
+// StatusOf is the one word that kubectl's STATUS column has for a pod and, where that is
+// Running and not enough, the number in its READY column.
 func StatusOf(pod *corev1.Pod) string {
 	if pod.DeletionTimestamp != nil {
 		return "Terminating"
 	}
 	reason, _ := WaitingReason(pod)
+	if reason == "" && pod.Status.Phase == corev1.PodRunning && !isReady(pod) {
+		ready := slices.DeleteFunc(lasting(pod), func(c corev1.ContainerStatus) bool { return !c.Ready })
+		return fmt.Sprintf("Running, READY %d/%d", len(ready), len(lasting(pod)))
+	}
 	return text.Or(reason, string(pod.Status.Phase))
 }

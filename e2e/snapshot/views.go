@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	kueueconstants "sigs.k8s.io/kueue/pkg/controller/constants"
@@ -233,18 +232,4 @@ func (w Workload) Condition(kind string) *metav1.Condition {
 func (w Workload) IsNow(kind string) bool {
 	condition := w.Condition(kind)
 	return condition != nil && condition.Status == metav1.ConditionTrue
-}
-
-// Ranks lists every place in the JobSet, by its spec.
-func (j JobSet) Ranks() []string {
-	var ranks []string
-	for _, role := range j.Live.Spec.ReplicatedJobs {
-		pods := min(ptr.Deref(role.Template.Spec.Parallelism, 1), ptr.Deref(role.Template.Spec.Completions, 1<<30))
-		for job := range role.Replicas {
-			for index := range pods {
-				ranks = append(ranks, fmt.Sprintf("%s-%d-%d", role.Name, job, index))
-			}
-		}
-	}
-	return ranks
 }

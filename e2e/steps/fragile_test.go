@@ -24,6 +24,14 @@ func restartedTwice(s *snapshot.Snapshot) {
 	}
 }
 
+// fragileWorker gives fragile's worker this image and command.
+func fragileWorker(image string, command ...string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		c := container(s, "fragile", "worker")
+		c.Image, c.Command, c.Args, c.Env = image, command, nil, nil
+	}
+}
+
 // ended gives a JobSet the one condition that it ended with.
 func ended(s *snapshot.Snapshot, name string, kind jobsetv1.JobSetConditionType, reason, message string) {
 	jobSet(s, name).Status.Conditions = []metav1.Condition{{Type: string(kind), Status: "True", Reason: reason, Message: message}}
@@ -39,7 +47,30 @@ var _ = newVariations(4, variations{
 		{"backoffLimit 1", func(s *snapshot.Snapshot) { role(s, "fragile", "worker").Template.Spec.BackoffLimit = ptr.To[int32](1) }},
 		{"no failurePolicy", func(s *snapshot.Snapshot) { jobSet(s, "fragile").Spec.FailurePolicy = nil }},
 		{"maxRestarts 3", func(s *snapshot.Snapshot) { jobSet(s, "fragile").Spec.FailurePolicy.MaxRestarts = 3 }},
-		{"a worker that only sleeps", func(s *snapshot.Snapshot) { container(s, "fragile", "worker").Command = []string{"sleep", "86400"} }},
+		{"a worker that only sleeps", fragileWorker("busybox:1.35.0", "sleep", "86400")},
+		{"a worker of another image that only sleeps", fragileWorker("ubuntu:24.04", "/bin/sleep", "infinity")},
+		{"a worker of another image that only waits", fragileWorker("alpine:3", "tail", "-f", "/dev/null")},
+		{"a worker that talks of failing, and sleeps", fragileWorker("debian:12", "sh", "-c", "while :; do echo 'fail?'; sleep 10; done")},
+		{"a worker that prints failed", fragileWorker("busybox:1.35.0", "sh", "-c", "sleep 86400 || echo failed")},
+		{"a worker that looks for another file", fragileWorker("busybox:1.35.0", "sh", "-c", "while [ ! -e /tmp/failed ]; do sleep 1; done; exit 1")},
+		{"a worker that only sleeps, with a volume and its name in a variable", func(s *snapshot.Snapshot) {
+			fragileWorker("busybox:1.35.0", "sleep", "86400")(s)
+			container(s, "fragile", "worker").Env = []corev1.EnvVar{{Name: "NAME", ValueFrom: &corev1.EnvVarSource{}}}
+			role(s, "fragile", "worker").Template.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "shm"}}
+		}},
+		{"an init container alone that looks for the file", func(s *snapshot.Snapshot) {
+			first := *container(s, "fragile", "worker").DeepCopy()
+			fragileWorker("busybox:1.35.0", "sleep", "86400")(s)
+			role(s, "fragile", "worker").Template.Spec.Template.Spec.InitContainers = []corev1.Container{first}
+		}},
+		{"the leader ends on the file, and the worker sleeps", func(s *snapshot.Snapshot) {
+			leader, worker := container(s, "fragile", "leader"), container(s, "fragile", "worker")
+			leader.Command, worker.Command = worker.Command, leader.Command
+		}},
+		{"NonIndexed Jobs without a worker", func(s *snapshot.Snapshot) {
+			nonIndexed(s, "fragile")
+			dropPods(s, "fragile-worker")
+		}},
 		{"two workers", func(s *snapshot.Snapshot) { workers(s, "fragile", 2) }},
 		{"a JobSet that ended Failed after the third failure", func(s *snapshot.Snapshot) {
 			jobSet(s, "fragile").Status.Restarts = 2
@@ -70,7 +101,27 @@ var _ = newVariations(4, variations{
 			still.UID, still.Labels[attempt] = old.UID, "0"
 		}},
 		{"CRLF and blanks around the number", func(s *snapshot.Snapshot) { s.Files["restart.txt"] = "restarts = 1  \r\n\r\n" }},
-		{"another image, command and container name", func(s *snapshot.Snapshot) { otherWords(s, "fragile") }},
+		{"another image, command and container name", func(s *snapshot.Snapshot) {
+			otherWords(s, "fragile")
+			fragileWorker("alpine:3", "ash", "-c", "trap : TERM; while :; do if [ -f /tmp/fail ]; then exit 1; fi; sleep 1 & wait $!; done")(s)
+		}},
+		{"a worker of Python", fragileWorker("python:3", "python", "-c", "import os,sys,time\nwhile not os.path.exists('/tmp/fail'): time.sleep(1)\nsys.exit(1)")},
+		{"a worker with a program of its own", fragileWorker("registry.test/train:1", "/app/train")},
+		{"a worker that goes to the folder first", fragileWorker("busybox:1.35.0", "sh", "-c", "cd /tmp; until [ -e fail ]; do sleep 1; done; exit 1")},
+		{"a worker that ends on any file in the folder", fragileWorker("busybox:1.35.0", "sh", "-c", `while [ -z "$(ls -A /tmp)" ]; do sleep 1; done; exit 1`)},
+		{"a worker that watches the folder", fragileWorker("busybox:1.35.0", "sh", "-c", "inotifyd - /tmp:n | head -n 1; exit 1")},
+		{"a worker that looks by a pattern", fragileWorker("busybox:1.35.0", "sh", "-c", "until ls /tmp/fai?; do sleep 1; done; exit 1")},
+		{"a worker whose script is a variable from a ConfigMap", func(s *snapshot.Snapshot) {
+			fragileWorker("busybox:1.35.0", "sh", "-c", "$(SCRIPT)")(s)
+			container(s, "fragile", "worker").Env = []corev1.EnvVar{{Name: "SCRIPT", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "run.sh"}}}}
+		}},
+		{"a second container that ends on the file", func(s *snapshot.Snapshot) {
+			second := *container(s, "fragile", "worker").DeepCopy()
+			fragileWorker("busybox:1.35.0", "sleep", "86400")(s)
+			spec := &role(s, "fragile", "worker").Template.Spec.Template.Spec
+			spec.Containers = append(spec.Containers, second)
+		}},
+		{"NonIndexed Jobs", func(s *snapshot.Snapshot) { nonIndexed(s, "fragile") }},
 		{"the worker before the leader, with requests for cpu and memory", func(s *snapshot.Snapshot) {
 			workerFirst(s, "fragile")
 			requests(s, "fragile")

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/snapshot"
@@ -47,6 +49,16 @@ var _ = newVariations(1, variations{
 		}},
 		{"a pod whose container is started again and again", func(s *snapshot.Snapshot) {
 			againSince(s, pod(s, "hello-leader"), 4, time.Minute)
+		}},
+		{"a sidecar that fails again and again", func(s *snapshot.Snapshot) { sidecarAgainSince(s, pod(s, "hello-leader"), 7, time.Minute) }},
+		{"a pod that runs and is never ready", func(s *snapshot.Snapshot) {
+			p := pod(s, "hello-worker-0-1")
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "ContainersNotReady"}}
+			p.Status.ContainerStatuses[0].Ready = false
+		}},
+		{"NonIndexed Jobs, and one of two workers", func(s *snapshot.Snapshot) {
+			nonIndexed(s, "hello")
+			dropPods(s, "hello-worker-0-1")
 		}},
 		{"a pod of the JobSet's labels that no Job made", func(s *snapshot.Snapshot) { pod(s, "hello-worker-0-1").OwnerReferences = nil }},
 		{"a Job of the JobSet's labels that it did not make", func(s *snapshot.Snapshot) { job(s, "hello-worker-0").OwnerReferences[0].UID = "uid-of-another" }},
@@ -121,6 +133,20 @@ var _ = newVariations(1, variations{
 		{"a container that was started again once, and has run since", func(s *snapshot.Snapshot) {
 			againSince(s, pod(s, "hello-leader"), 1, time.Minute)
 		}},
+		{"two containers that were started again once each, and have run since", func(s *snapshot.Snapshot) {
+			p := pod(s, "hello-leader")
+			againSince(s, p, 1, time.Minute)
+			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, p.Status.ContainerStatuses[0])
+		}},
+		{"a sidecar that was started again once, and has run since", func(s *snapshot.Snapshot) {
+			sidecarAgainSince(s, pod(s, "hello-leader"), 1, time.Minute)
+		}},
+		{"an init container that needed three tries", func(s *snapshot.Snapshot) {
+			p := pod(s, "hello-leader")
+			p.Spec.InitContainers = []corev1.Container{{Name: "wait"}}
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "wait", RestartCount: 3}}
+		}},
+		{"NonIndexed Jobs", func(s *snapshot.Snapshot) { nonIndexed(s, "hello") }},
 		{"a pod of an older try still Terminating", func(s *snapshot.Snapshot) {
 			beside(s, pod(s, "hello-leader"), "hello-leader-0-0-older", true)
 		}},
@@ -132,6 +158,27 @@ func againSince(s *snapshot.Snapshot, p *corev1.Pod, times int32, ago time.Durat
 	status := &p.Status.ContainerStatuses[0]
 	status.RestartCount = times
 	status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(s.Taken.Add(-ago))}}
+}
+
+// sidecarAgainSince gives a pod a sidecar that was started again.
+func sidecarAgainSince(s *snapshot.Snapshot, p *corev1.Pod, times int32, ago time.Duration) {
+	sidecar := *p.DeepCopy()
+	againSince(s, &sidecar, times, ago)
+	sidecar.Status.ContainerStatuses[0].Name = "log"
+	p.Spec.InitContainers = []corev1.Container{{Name: "log", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+	p.Status.InitContainerStatuses = sidecar.Status.ContainerStatuses
+}
+
+// nonIndexed makes the Jobs of a JobSet such as give their pods no completion index.
+func nonIndexed(s *snapshot.Snapshot, jobSetName string) {
+	for i := range jobSet(s, jobSetName).Spec.ReplicatedJobs {
+		jobSet(s, jobSetName).Spec.ReplicatedJobs[i].Template.Spec.CompletionMode = ptr.To(batchv1.NonIndexedCompletion)
+	}
+	for i := range s.Pods {
+		if s.Pods[i].Labels[jobsetv1.JobSetNameKey] == jobSetName {
+			delete(s.Pods[i].Labels, batchv1.JobCompletionIndexAnnotation)
+		}
+	}
 }
 
 // helloWorkers makes hello's worker Job one of n pods, in the cluster and the file.
