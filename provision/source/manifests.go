@@ -22,14 +22,13 @@ const (
 	// overlay is the kustomization that a release of JobSet or Kueue is made from,
 	// below the module's folder.
 	overlay = "config/default"
-	// managerContainer is the container of the controller manager in both.
+	// managerContainer is the controller manager's in both.
 	managerContainer = "manager"
 )
 
 // RenderJobSet returns JobSet's manifests as YAML documents, rendered from the module
-// itself. moduleDir is the folder of sigs.k8s.io/jobset in the module cache, so the
-// manifests have the version that is pinned and checked; image is the manager's image
-// in the node.
+// itself. moduleDir is that of sigs.k8s.io/jobset in the module cache, so the manifests
+// have the version that is pinned and checked; image is the manager's in the node.
 func RenderJobSet(moduleDir, image string) ([]byte, error) {
 	return render("jobset", moduleDir, image)
 }

@@ -21,7 +21,8 @@ func webhooksServed(facts *Facts, pins fixtures.Pins) Finding {
 	}
 	for _, hook := range facts.Interference.Webhooks {
 		asked := hook.Asked(facts.NamespaceLabels, madeBySteps...)
-		if !hook.Unserved || !hook.Demanded || asked == "" || managedBy(facts, hook) && !(facts.JobSet.Available && facts.Kueue.Available) {
+		withItsController := managedBy(facts, hook) && (!facts.JobSet.Available || !facts.Kueue.Available)
+		if !hook.Unserved || !hook.Demanded || asked == "" || withItsController {
 			continue
 		}
 		resource, _, _ := strings.Cut(asked, ".")
