@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueueconstants "sigs.k8s.io/kueue/pkg/controller/constants"
-	"sigs.k8s.io/yaml"
 
+	"gsb.test/jobset-e2e/e2e/internal/admission"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/matchers"
 	"gsb.test/jobset-e2e/e2e/snapshot"
@@ -124,19 +124,11 @@ func (me *Learner) AskForHosts(s *snapshot.Snapshot, jobSet string) {
 
 // AskDryRun asks what the API server would make of a fixture, under a name that nobody has.
 func (me *Learner) AskDryRun(ctx context.Context, s *snapshot.Snapshot, fixture string) error {
-	content, err := me.cluster.Fixture(fixture)
+	back, _, err := admission.TryJobSet(ctx, me.cluster, fixture)
 	if err != nil {
-		return err
-	}
-	var asked jobsetv1.JobSet
-	if err := yaml.Unmarshal(content, &asked); err != nil {
-		return err
-	}
-	asked.Name, asked.GenerateName = "", "claim-"
-	if err := me.cluster.API.Create(ctx, &asked, client.DryRunAll); err != nil {
 		return fmt.Errorf("a dry run of %s: %w", fixture, err)
 	}
-	s.Answers.DryRuns = map[string]jobsetv1.JobSetSpec{fixture: asked.Spec}
+	s.Answers.DryRuns = map[string]jobsetv1.JobSetSpec{fixture: back.Spec}
 	return nil
 }
 
@@ -209,14 +201,12 @@ func startedAgain(part string, deployment appsv1.Deployment, pods []corev1.Pod) 
 // queues reports whether Kueue takes a kind in hand: with a queue label a Job must come
 // back suspended from a dry run, and a pod gated. Where there is no answer it is taken to.
 func (me *Learner) queues(ctx context.Context, kind Integration) bool {
-	ctx, cancel := cluster.Brief(ctx)
-	defer cancel()
 	meta := metav1.ObjectMeta{GenerateName: "claim-", Namespace: me.cluster.Pins.Namespace, Labels: map[string]string{kueueconstants.QueueLabel: me.cluster.Pins.LocalQueue}}
 	pod := corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: me.cluster.Image()}}}
 	if kind == PodIntegration {
 		asked := &corev1.Pod{ObjectMeta: meta, Spec: pod}
-		return me.cluster.API.Create(ctx, asked, client.DryRunAll) != nil || len(asked.Spec.SchedulingGates) > 0
+		return admission.TryCreate(ctx, me.cluster, asked) != nil || len(asked.Spec.SchedulingGates) > 0
 	}
 	asked := &batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: pod}}}
-	return me.cluster.API.Create(ctx, asked, client.DryRunAll) != nil || ptr.Deref(asked.Spec.Suspend, false)
+	return admission.TryCreate(ctx, me.cluster, asked) != nil || ptr.Deref(asked.Spec.Suspend, false)
 }

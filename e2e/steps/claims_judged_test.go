@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"gsb.test/jobset-e2e/e2e/internal/labtest"
 	"gsb.test/jobset-e2e/e2e/internal/preflight"
 	"gsb.test/jobset-e2e/e2e/snapshot"
-	"gsb.test/jobset-e2e/fixtures"
 )
 
 // answered is what a lab answered to a probe. No lab that a developer has is k3s or runs
@@ -82,11 +82,7 @@ func TestClaimsNameWhatProvesThem(t *testing.T) {
 			t.Errorf("no claim needs the probe %s", probe.Name)
 		}
 	}
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, finding := range preflight.Judge(&preflight.Facts{}, pins) {
+	for _, finding := range preflight.Judge(&preflight.Facts{}, labtest.Pinned(t)) {
 		known["check "+finding.Check] = true
 	}
 	for _, proof := range slices.Sorted(maps.Keys(named)) {

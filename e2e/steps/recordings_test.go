@@ -75,18 +75,16 @@ func TestRecord(t *testing.T) {
 // dropOthers removes the recordings of mistakes and claims that are not in the list any more.
 func dropOthers(t *testing.T, recordings map[string]string) {
 	t.Helper()
-	mistakes, err := filepath.Glob("testdata/mistakes/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	claims, err := filepath.Glob("testdata/claims/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range slices.Concat(mistakes, claims) {
-		if recordings[strings.TrimPrefix(path, "testdata/")] == "" {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
+	for _, folder := range []string{"mistakes", "claims"} {
+		there, err := filepath.Glob(filepath.Join("testdata", folder, "*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range there {
+			if recordings[folder+"/"+filepath.Base(path)] == "" {
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 	}

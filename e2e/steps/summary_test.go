@@ -11,6 +11,7 @@ import (
 
 	"gsb.test/jobset-e2e/e2e/internal/blockers"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
+	"gsb.test/jobset-e2e/e2e/internal/labtest"
 	"gsb.test/jobset-e2e/e2e/internal/preflight"
 	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/lab"
@@ -173,10 +174,6 @@ var runs = []closed{
 // end closes one of the runs above.
 func end(t *testing.T, of closed) report.Summary {
 	t.Helper()
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		t.Fatal(err)
-	}
 	plan, err := Course.Plan(of.step)
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +186,7 @@ func end(t *testing.T, of closed) report.Summary {
 	if of.JobSet == "gone" {
 		site = &preflight.Facts{Unreachable: errors.New("connection refused")}
 	}
-	return report.Summarize(results, plan.Items(), site, pins)
+	return report.Summarize(results, plan.Items(), site, labtest.Pinned(t))
 }
 
 func claimsOfTheText(t *testing.T) fixtures.Claims {

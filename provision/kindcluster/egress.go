@@ -72,13 +72,13 @@ func WriteAPIRoute(folder string) ([]v1alpha4.Mount, error) {
 
 func mounted(folder string, files ...nodeFile) ([]v1alpha4.Mount, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return nil, fmt.Errorf("writing the node's egress rules: %w", err)
+		return nil, fmt.Errorf("writing the node's files: %w", err)
 	}
 	var mounts []v1alpha4.Mount
 	for _, inside := range files {
 		path := filepath.Join(folder, filepath.Base(inside.path))
 		if err := os.WriteFile(path, []byte(inside.text), 0o644); err != nil {
-			return nil, fmt.Errorf("writing the node's egress rules: %w", err)
+			return nil, fmt.Errorf("writing the node's files: %w", err)
 		}
 		mounts = append(mounts, v1alpha4.Mount{HostPath: path, ContainerPath: inside.path, Readonly: true})
 	}

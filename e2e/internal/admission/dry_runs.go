@@ -33,33 +33,26 @@ type Part struct {
 	Rewritten []string
 }
 
-// A dryJobSet is a JobSet of the steps as a dry run of it was answered.
-type dryJobSet struct {
-	back      *jobsetv1.JobSet // nil if it was not answered
-	rewritten []string
-	err       error
-}
-
-// tryJobSet asks for a JobSet of the steps without making one: it goes through the
-// webhooks of JobSet and of Kueue as a real one does.
-func tryJobSet(ctx context.Context, w *cluster.Cluster, name string) dryJobSet {
-	content, err := w.Fixture("steps/" + name + ".yaml")
+// TryJobSet asks for a JobSet of the fixtures without making one: it goes through the
+// webhooks of JobSet and of Kueue as a real one does. It returns the JobSet that would
+// be made, and what of it is otherwise than the fixture asks for.
+func TryJobSet(ctx context.Context, w *cluster.Cluster, fixture string) (back *jobsetv1.JobSet, rewritten []string, err error) {
+	content, err := w.Fixture(fixture)
 	if err != nil {
-		return dryJobSet{err: err}
+		return nil, nil, err
 	}
 	asked := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(content, &asked.Object); err != nil {
-		return dryJobSet{err: err}
+		return nil, nil, err
 	}
 	asked.SetName("")
 	asked.SetGenerateName("preflight-")
 	answer := asked.DeepCopy()
 	if err := TryCreate(ctx, w, answer); err != nil {
-		return dryJobSet{err: err}
+		return nil, nil, err
 	}
-	var back jobsetv1.JobSet
-	err = runtime.DefaultUnstructuredConverter.FromUnstructured(answer.Object, &back)
-	return dryJobSet{back: &back, rewritten: Rewritten(asked.Object, answer.Object), err: err}
+	back = &jobsetv1.JobSet{}
+	return back, Rewritten(asked.Object, answer.Object), runtime.DefaultUnstructuredConverter.FromUnstructured(answer.Object, back)
 }
 
 // TryCreate is a dry run: the object is what it would have become.
@@ -83,19 +76,19 @@ type Tried struct {
 func Try(ctx context.Context, w *cluster.Cluster) Tried {
 	var tried Tried
 	for _, name := range JobSetsOfSteps() {
-		dry := tryJobSet(ctx, w, name)
-		if unanswered(dry.err) {
-			tried.Err = dry.err
+		back, rewritten, err := TryJobSet(ctx, w, "steps/"+name+".yaml")
+		if unanswered(err) {
+			tried.Err = err
 			return tried
 		}
 		switch name {
 		case "hello":
-			tried.Unqueued = dry.back
+			tried.Unqueued = back
 		case "train":
-			tried.Queued = dry.back
+			tried.Queued = back
 		}
-		tried.Parts = append(tried.Parts, Part{Kind: "JobSet", JobSet: name, Err: dry.err, Rewritten: dry.rewritten})
-		tried.Parts = append(tried.Parts, tryParts(ctx, w, dry.back, name)...)
+		tried.Parts = append(tried.Parts, Part{Kind: "JobSet", JobSet: name, Err: err, Rewritten: rewritten})
+		tried.Parts = append(tried.Parts, tryParts(ctx, w, back, name)...)
 		if unanswered(tried.Parts[len(tried.Parts)-1].Err) {
 			return tried
 		}

@@ -62,7 +62,7 @@ func partsTaken(facts *Facts, pins fixtures.Pins) Finding {
 			finding.Message = fmt.Sprintf("the API server does not take a %s as JobSet %s needs it: %v", part.Kind, part.JobSet, part.Err)
 			finding.Fix = fmt.Sprintf("the message names who refuses it: a label of the namespace (kubectl get namespace %s --show-labels), a LimitRange or ResourceQuota in it, an admission policy or a webhook; take the namespace out of it", pins.Namespace)
 			return finding
-		case part.Err == nil && len(part.Rewritten) > 0:
+		case len(part.Rewritten) > 0:
 			finding.Code = PartRewritten
 			finding.Message = fmt.Sprintf("a %s of JobSet %s comes back otherwise than it was asked for: %s", part.Kind, part.JobSet, text.List(part.Rewritten))
 			finding.Fix = changersFix(pins)

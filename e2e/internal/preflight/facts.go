@@ -100,11 +100,8 @@ func Collect(ctx context.Context, w *cluster.Cluster) *Facts {
 		facts.JobSet, facts.Kueue = cluster.FindManager(deployments.Items, "jobset"), cluster.FindManager(deployments.Items, "kueue")
 		return err
 	})
-	if facts.JobSet.Deployment != "" {
-		facts.JobSetCertificates = collectWebhookCertificates(ctx, w, facts.JobSet)
-	}
-	if facts.Kueue.Deployment != "" && facts.Unreachable == nil {
-		facts.KueueCertificates = collectWebhookCertificates(ctx, w, facts.Kueue)
+	if facts.Unreachable == nil {
+		collectCertificates(ctx, w, facts)
 	}
 	read("the namespace", func(ctx context.Context) error {
 		var namespace corev1.Namespace

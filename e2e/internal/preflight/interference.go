@@ -99,7 +99,9 @@ func collectInterference(ctx context.Context, w *cluster.Cluster, facts *Facts) 
 	read("the cohort", func(ctx context.Context) error { return collectLenders(ctx, w, facts) })
 	read("the Jobs and Services", func(ctx context.Context) error { return collectTaken(ctx, w, facts) })
 	read("the webhooks", func(ctx context.Context) error {
-		o.Webhooks, o.WebhooksUnread = admission.Webhooks(ctx, w.API)
+		if o.WebhooksUnread == nil {
+			o.WebhooksUnread = admission.FindUnserved(ctx, w.API, o.Webhooks)
+		}
 		return nil // who may not read them can still be told what they refuse
 	})
 	read("the LocalQueue default", func(ctx context.Context) error {
@@ -166,12 +168,7 @@ func collectDNS(ctx context.Context, w *cluster.Cluster, o *Interference) error 
 	var slices discoveryv1.EndpointSliceList
 	err := w.API.List(ctx, &slices, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{discoveryv1.LabelServiceName: dnsService})
 	for _, slice := range slices.Items {
-		for _, endpoint := range slice.Endpoints {
-			// A missing condition means ready, by the API's definition.
-			if endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready {
-				o.DNSReady += len(endpoint.Addresses)
-			}
-		}
+		o.DNSReady += cluster.ReadyAddresses(slice)
 	}
 	return err
 }

@@ -3,15 +3,14 @@ package preflight
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"gsb.test/jobset-e2e/e2e/internal/admission"
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 )
 
@@ -38,7 +37,7 @@ type Webhook struct {
 
 // collectWebhookCertificates reads what leads to a manager: it is found by the service that a
 // webhook names and by the pods that this service selects, whatever they are called.
-func collectWebhookCertificates(ctx context.Context, w *cluster.Cluster, manager cluster.Manager) WebhookCertificates {
+func collectWebhookCertificates(ctx context.Context, w *cluster.Cluster, manager cluster.Manager, registered []admission.Webhook) WebhookCertificates {
 	ctx, cancel := cluster.Brief(ctx)
 	defer cancel()
 	namespace, _, _ := strings.Cut(manager.Deployment, "/")
@@ -49,17 +48,13 @@ func collectWebhookCertificates(ctx context.Context, w *cluster.Cluster, manager
 	ours := map[string]bool{}
 	for _, service := range services.Items {
 		if len(service.Spec.Selector) > 0 && labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(manager.Labels)) {
-			ours[hostOf(namespace, service.Name)] = true
+			ours[admission.HostOf(namespace, service.Name)] = true
 		}
 	}
-	all, err := webhooks(ctx, w)
-	if err != nil {
-		return WebhookCertificates{Unread: err}
-	}
 	var found WebhookCertificates
-	for _, hook := range all {
-		if ours[hook.Host] {
-			found.Webhooks = append(found.Webhooks, hook)
+	for _, hook := range registered {
+		if ours[hook.Host()] {
+			found.Webhooks = append(found.Webhooks, Webhook{hook.Registration, hook.Host(), hook.CABundle})
 		}
 	}
 	for _, name := range manager.Secrets {
@@ -79,53 +74,26 @@ func collectWebhookCertificates(ctx context.Context, w *cluster.Cluster, manager
 	return found
 }
 
-// hostOf is the name by which the API server calls a service.
-func hostOf(namespace, service string) string { return service + "." + namespace + ".svc" }
-
-// webhooks lists every webhook that is registered with the API server and leads to
-// a service: those of admission, and those that convert a kind which really has
-// two versions to convert between.
-func webhooks(ctx context.Context, w *cluster.Cluster) ([]Webhook, error) {
-	var (
-		mutating    admissionv1.MutatingWebhookConfigurationList
-		validating  admissionv1.ValidatingWebhookConfigurationList
-		definitions unstructured.UnstructuredList
-		hooks       []Webhook
-	)
-	definitions.SetAPIVersion("apiextensions.k8s.io/v1")
-	definitions.SetKind("CustomResourceDefinitionList")
-	for _, list := range []client.ObjectList{&mutating, &validating, &definitions} {
-		if err := w.API.List(ctx, list); err != nil {
-			return nil, fmt.Errorf("listing %T: %w", list, err)
-		}
+// collectCertificates reads those of both managers, by the webhooks that are registered:
+// those of admission, which are kept, and those that convert.
+func collectCertificates(ctx context.Context, w *cluster.Cluster, facts *Facts) {
+	within, cancel := cluster.Brief(ctx)
+	defer cancel()
+	o := &facts.Interference
+	o.Webhooks, o.WebhooksUnread = admission.Webhooks(within, w.API)
+	unread := o.WebhooksUnread
+	var conversions []admission.Webhook
+	if unread == nil {
+		conversions, unread = admission.Conversions(within, w.API)
 	}
-	add := func(kind, name string, config admissionv1.WebhookClientConfig) {
-		if config.Service != nil {
-			hooks = append(hooks, Webhook{kind + " " + name, hostOf(config.Service.Namespace, config.Service.Name), config.CABundle})
+	of := func(manager cluster.Manager) WebhookCertificates {
+		switch {
+		case manager.Deployment == "":
+			return WebhookCertificates{}
+		case unread != nil:
+			return WebhookCertificates{Unread: unread}
 		}
+		return collectWebhookCertificates(ctx, w, manager, slices.Concat(o.Webhooks, conversions))
 	}
-	for _, configuration := range mutating.Items {
-		for _, hook := range configuration.Webhooks {
-			add("MutatingWebhookConfiguration", configuration.Name, hook.ClientConfig)
-		}
-	}
-	for _, configuration := range validating.Items {
-		for _, hook := range configuration.Webhooks {
-			add("ValidatingWebhookConfiguration", configuration.Name, hook.ClientConfig)
-		}
-	}
-	for _, definition := range definitions.Items {
-		versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
-		written, converts, _ := unstructured.NestedMap(definition.Object, "spec", "conversion", "webhook", "clientConfig")
-		if !converts || len(versions) < 2 {
-			continue
-		}
-		// The field has the same form as an admission webhook's.
-		var config admissionv1.WebhookClientConfig
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(written, &config); err != nil {
-			return nil, fmt.Errorf("reading the conversion webhook of CustomResourceDefinition %s: %w", definition.GetName(), err)
-		}
-		add("CustomResourceDefinition", definition.GetName(), config)
-	}
-	return hooks, nil
+	facts.JobSetCertificates, facts.KueueCertificates = of(facts.JobSet), of(facts.Kueue)
 }

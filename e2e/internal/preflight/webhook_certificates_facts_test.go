@@ -25,6 +25,13 @@ func definition(name, service string, versions ...any) *unstructured.Unstructure
 	}}
 }
 
+// certificates are those of one manager, as they are collected.
+func certificates(w *cluster.Cluster, manager cluster.Manager) WebhookCertificates {
+	facts := &Facts{JobSet: manager}
+	collectCertificates(context.Background(), w, facts)
+	return facts.JobSetCertificates
+}
+
 func TestWhatLeadsToAManagerIsFoundByItsPodsAndNotByNames(t *testing.T) {
 	t.Parallel()
 	const host = "any-name.batch.svc"
@@ -53,7 +60,7 @@ func TestWhatLeadsToAManagerIsFoundByItsPodsAndNotByNames(t *testing.T) {
 	w := &cluster.Cluster{API: fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(objects...).Build()}
 	manager := cluster.Manager{Deployment: "batch/js", Labels: map[string]string{"app": "js", "more": "yes"}, Secrets: []string{"token", "metrics", "hooks"}}
 
-	trust := collectWebhookCertificates(context.Background(), w, manager)
+	trust := certificates(w, manager)
 	if trust.Unread != nil {
 		t.Fatal(trust.Unread)
 	}
@@ -72,7 +79,7 @@ func TestWhatLeadsToAManagerIsFoundByItsPodsAndNotByNames(t *testing.T) {
 		t.Errorf("the certificate is taken from %s", trust.Secret)
 	}
 	manager.Secrets = []string{"missing"}
-	if trust := collectWebhookCertificates(context.Background(), w, manager); trust.Unread == nil {
+	if trust := certificates(w, manager); trust.Unread == nil {
 		t.Errorf("a secret that cannot be read: %+v", trust)
 	}
 }
