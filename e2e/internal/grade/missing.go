@@ -35,9 +35,11 @@ func queues(step lab.Step) bool {
 
 // forbiddenTo lists what this user may not read and the step cannot be judged without.
 func forbiddenTo(step lab.Step, s *snapshot.Snapshot) []string {
-	return slices.DeleteFunc(slices.Clone(s.Forbidden), func(resource string) bool {
-		return !slices.Contains(neededByAll, resource) && !(queues(step) && slices.Contains(neededByQueued, resource))
-	})
+	needed := neededByAll
+	if queues(step) {
+		needed = slices.Concat(needed, neededByQueued)
+	}
+	return slices.DeleteFunc(slices.Clone(s.Forbidden), func(resource string) bool { return !slices.Contains(needed, resource) })
 }
 
 // ungraded is the Grade of a step that could not be judged.
