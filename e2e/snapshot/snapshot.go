@@ -58,6 +58,9 @@ type Snapshot struct {
 	Controllers []Controller `json:"controllers,omitempty"`
 	// Nodes are the lab's, as far as they can be seen.
 	Nodes []Node `json:"nodes,omitempty"`
+	// Forbidden are the resources that this user may not read, such as pods or
+	// workloads.kueue.x-k8s.io: what is not here of them may be there.
+	Forbidden []string `json:"forbidden,omitempty"`
 	// Unanswered says of a lookup that was tried for this snapshot that no DNS
 	// server answered it.
 	Unanswered string `json:"unanswered,omitempty"`

@@ -31,8 +31,8 @@ passed, ko, en (a sentence each), code (why it is not passed, for a program), wh
 (learner or lab: whose trouble that is; of the lab's, cause is its kind and the first
 note says it) and, where there are any, notes (a list of ko and en: also what could not
 be seen by reading alone and was left out). notes beside steps are of the whole lab: that
-its node restarted, and which steps that undid. cluster and workDirectory say what was
-looked at.
+its node restarted, and which steps that undid; that its queue is missing; what the
+user of the check may not read. cluster and workDirectory say what was looked at.
 
 The rights that it needs, and no others, are in fixtures/check/reader.yaml.`
 

@@ -13,15 +13,19 @@ import (
 // LookAround adds to a snapshot what only matters where something does not go on: whether
 // the controllers and the nodes are there to work, as far as they can be seen.
 func (w *Cluster) LookAround(ctx context.Context, s *snapshot.Snapshot) {
-	s.Controllers, s.Nodes = w.Controllers(ctx), w.nodes(ctx)
+	var err error
+	s.Controllers, err = w.controllers(ctx)
+	_ = w.unlessForbidden(s, "deployments.apps", err)
+	s.Nodes, err = w.nodes(ctx)
+	_ = w.unlessForbidden(s, "nodes", err)
 }
 
-func (w *Cluster) nodes(ctx context.Context) []snapshot.Node {
+func (w *Cluster) nodes(ctx context.Context) ([]snapshot.Node, error) {
 	ctx, cancel := Brief(ctx)
 	defer cancel()
 	var nodes corev1.NodeList
 	if err := w.API.List(ctx, &nodes); err != nil {
-		return nil
+		return nil, err
 	}
 	var found []snapshot.Node
 	for _, node := range nodes.Items {
@@ -37,17 +41,22 @@ func (w *Cluster) nodes(ctx context.Context) []snapshot.Node {
 		}
 		found = append(found, seen)
 	}
-	return found
+	return found, nil
 }
 
 // Controllers looks after both, as far as they can be seen: where a reader's
 // rights end at the namespace, nothing is known of them and nothing is said.
 func (w *Cluster) Controllers(ctx context.Context) []snapshot.Controller {
+	found, _ := w.controllers(ctx)
+	return found
+}
+
+func (w *Cluster) controllers(ctx context.Context) ([]snapshot.Controller, error) {
 	ctx, cancel := Brief(ctx)
 	defer cancel()
 	var deployments appsv1.DeploymentList
 	if err := w.API.List(ctx, &deployments); err != nil {
-		return nil
+		return nil, err
 	}
 	var found []snapshot.Controller
 	for _, part := range []struct{ name, image string }{{"JobSet", "jobset"}, {"Kueue", "kueue"}} {
@@ -56,5 +65,5 @@ func (w *Cluster) Controllers(ctx context.Context) []snapshot.Controller {
 				Available: manager.Available, Why: manager.Why})
 		}
 	}
-	return found
+	return found, nil
 }

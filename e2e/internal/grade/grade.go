@@ -11,13 +11,12 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	kueuev1 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/preflight"
 	"gsb.test/jobset-e2e/e2e/internal/report"
+	"gsb.test/jobset-e2e/e2e/internal/text"
 	"gsb.test/jobset-e2e/e2e/lab"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
@@ -95,6 +94,9 @@ func GradeAll(steps []lab.Step, snapshot *snapshot.Snapshot) Grading {
 	grading := Grading{Schema: 1, Passed: true, Suite: report.Commit, Steps: []Grade{}, judged: steps, looked: snapshot}
 	for _, step := range steps {
 		grade := GradeStep(step, snapshot)
+		if lacks := forbiddenTo(step, snapshot); len(lacks) > 0 {
+			grade = ungraded(step, lacks)
+		}
 		grading.Passed = grading.Passed && grade.Passed
 		grading.Steps = append(grading.Steps, grade)
 	}
@@ -145,39 +147,20 @@ func Check(ctx context.Context, w *cluster.Cluster, steps []lab.Step) (Grading, 
 		return Grading{}, (*notLooked)(&unreachable)
 	case meta.IsNoMatchError(err):
 		return Grading{}, &notLooked{Code: missingManager(err), Message: fmt.Sprintf("%s has not both JobSet and Kueue: %v", w.Config.Host, err), Fix: anotherLab}
-	case apierrors.IsForbidden(err):
-		return Grading{}, &notLooked{Code: preflight.FactUnreadable, Message: err.Error(),
-			Fix: "kubectl apply -f fixtures/check/reader.yaml; it has the rights that a check needs"}
 	default:
 		return Grading{}, &notLooked{Code: preflight.FactUnreadable, Message: err.Error(), Fix: "look at what it names, and check again"}
 	}
-	if finding := queueThere(w, snapshot); finding.Wrong() {
-		return Grading{}, (*notLooked)(&finding)
-	}
 	w.LookAround(ctx, snapshot)
 	grading := GradeAll(steps, snapshot)
+	if len(steps) > 0 && !slices.ContainsFunc(grading.Steps, func(g Grade) bool { return g.Cause != preflight.FactUnreadable }) {
+		return Grading{}, &notLooked{Code: preflight.FactUnreadable, Message: "this user may not list " + text.List(snapshot.Forbidden), Fix: readerFix}
+	}
+	grading.sayForbidden(snapshot)
+	grading.sayQueueMissing(snapshot)
 	grading.Cluster, grading.WorkDir = w.Config.Host, w.Settings.WorkDir
 	_, err = os.Stat(w.Settings.WorkDir)
 	grading.WorkDirMissing = errors.Is(err, fs.ErrNotExist)
 	return grading, nil
-}
-
-// queueThere tells by the queue whether the cluster is a lab at all. What a
-// learner did or left out is no reason to say that it is none.
-func queueThere(w *cluster.Cluster, snapshot *snapshot.Snapshot) preflight.Finding {
-	finding := preflight.Finding{Check: "queue", Message: w.Pins.LocalQueue + " and " + w.Pins.ClusterQueue + " are there"}
-	fix := "kubectl apply -f fixtures/lab/lab.yaml, if this is the lab; else " + anotherLab
-	has := func(name string) bool {
-		return slices.ContainsFunc(snapshot.LocalQueues, func(q kueuev1.LocalQueue) bool { return q.Name == name })
-	}
-	switch {
-	case !has(w.Pins.LocalQueue):
-		finding.Message = fmt.Sprintf("there is no LocalQueue %s in namespace %s", w.Pins.LocalQueue, w.Pins.Namespace)
-		finding.Code, finding.Fix = preflight.LocalQueueNotFound, fix
-	case snapshot.ClusterQueue == nil:
-		finding.Code, finding.Message, finding.Fix = preflight.ClusterQueueNotFound, "there is no ClusterQueue "+w.Pins.ClusterQueue, fix
-	}
-	return finding
 }
 
 // anotherLab is the fix for a cluster that is not the lab that was meant.
