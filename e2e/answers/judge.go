@@ -21,10 +21,9 @@ const (
 	lookEvery = 400 * time.Millisecond
 	// quietFor is how long nothing of the step may change before a verdict counts.
 	quietFor = time.Second
-	// stuckAfter is how long nothing changes until another verdict is not waited for.
-	stuckAfter = 5 * time.Second
-	// judgedWithin bounds the wait for the verdict.
-	judgedWithin = 30 * time.Second
+	// judgedWithin bounds the wait for the wanted verdict: silence does not end it, because on
+	// a busy machine nothing changes for many seconds while containers start.
+	judgedWithin = time.Minute
 )
 
 // A judgement is how a run and a check judge the lab and an answer's files.
@@ -78,13 +77,11 @@ func (j judge) settled(ctx context.Context, a Answer) (judgement, error) {
 		if now := versions(seen); now != before {
 			changed, before = time.Now(), now
 		}
-		if quiet := time.Since(changed); quiet >= quietFor {
+		if late := time.Since(began) > judgedWithin; late || time.Since(changed) >= quietFor {
 			result, err := j.of(ctx, a, seen)
-			if err != nil || result.is(a.Verdict) || quiet >= stuckAfter || time.Since(began) > judgedWithin {
+			if err != nil || late || result.is(a.Verdict) {
 				return result, err
 			}
-		} else if time.Since(began) > judgedWithin {
-			return j.of(ctx, a, seen)
 		}
 		select {
 		case <-ctx.Done():

@@ -70,12 +70,14 @@ func (r *Run) Do(ctx context.Context) (wrong int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	fmt.Fprintf(r.Out, "\n%s\n", table(r.results))
 	for _, result := range r.results {
 		if result.Wrong != "" {
 			wrong++
+			fmt.Fprintln(r.Out, result) // again: of a long log, the end is read
 		}
 	}
-	fmt.Fprintf(r.Out, "\n%s\n%d answers were tried in %.0f s; %d were judged otherwise than they must be\n", table(r.results), len(r.results), time.Since(began).Seconds(), wrong)
+	fmt.Fprintf(r.Out, "%d answers were tried in %.0f s; %d were judged otherwise than they must be\n", len(r.results), time.Since(began).Seconds(), wrong)
 	return wrong, nil
 }
 
