@@ -16,6 +16,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/preflight"
+	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
@@ -46,6 +47,11 @@ func (r *Run) Do(ctx context.Context) (wrong int, err error) {
 	ctx, interrupt := context.WithCancelCause(ctx)
 	defer interrupt(nil)
 	began := time.Now()
+	endReports, err := report.Hold(r.Settings)
+	if err != nil {
+		return 0, err
+	}
+	defer endReports()
 	if r.terminal, err = newTerminal(r.Settings.Kubeconfig, filepath.Join(r.Settings.Reports, "answers")); err != nil {
 		return 0, err
 	}
@@ -74,7 +80,7 @@ func (r *Run) Do(ctx context.Context) (wrong int, err error) {
 	for _, result := range r.results {
 		if result.Wrong != "" {
 			wrong++
-			fmt.Fprintln(r.Out, result) // again: of a long log, the end is read
+			fmt.Fprintf(r.Out, "%s\n", result) // again: of a long log, the end is read
 		}
 	}
 	fmt.Fprintf(r.Out, "%d answers were tried in %.0f s; %d were judged otherwise than they must be\n", len(r.results), time.Since(began).Seconds(), wrong)

@@ -177,7 +177,7 @@ func TestWithoutAJournalNothingIsTouched(t *testing.T) {
 	}
 }
 
-func TestAFaultThatAnotherRunLeftIsToldAndNotWrittenOver(t *testing.T) {
+func TestAFaultThatAnotherRunLeftIsReportedAndNotWrittenOver(t *testing.T) {
 	t.Parallel()
 	cluster := refusing()
 	first := injectionOn(cluster, &fakeNode{})

@@ -135,7 +135,7 @@ func TestEverythingIsPutBack(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotPutBackIsTold(t *testing.T) {
+func TestWhatIsNotPutBackIsReported(t *testing.T) {
 	t.Parallel()
 	i := injectionOn(fakeCluster(configMap("changed", "before"), configMap("deleted", "before")), nil)
 	if err := i.plan(t.Context(), []Action{

@@ -12,6 +12,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/cluster"
 	"gsb.test/jobset-e2e/e2e/internal/ownership"
 	"gsb.test/jobset-e2e/e2e/internal/preflight"
+	"gsb.test/jobset-e2e/e2e/internal/report"
 	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
@@ -49,6 +50,11 @@ type Run struct {
 func (r *Run) Do(ctx context.Context) (failed int, err error) {
 	ctx, r.interrupt = context.WithCancelCause(ctx)
 	defer r.interrupt(nil)
+	endReports, err := report.Hold(r.Settings)
+	if err != nil {
+		return 0, err
+	}
+	defer endReports()
 	defer func() { err = r.letGo(ctx, err) }()
 	if err := r.begin(ctx); err != nil {
 		return 0, err

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-func TestARefusalIsToldByItsKind(t *testing.T) {
+func TestARefusalIsReportedByItsKind(t *testing.T) {
 	t.Parallel()
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "JobSet"}, "hello", nil)
 	unknown := &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "JobSet"}}

@@ -161,7 +161,7 @@ func TestEveryReasonIsKept(t *testing.T) {
 	}
 }
 
-func TestAGapIsTold(t *testing.T) {
+func TestAGapIsReported(t *testing.T) {
 	t.Parallel()
 	r, at := clocked()
 	at(2)

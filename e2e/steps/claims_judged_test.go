@@ -29,7 +29,7 @@ func answered(t *testing.T, probe string) *snapshot.Snapshot {
 }
 
 // A probe holds on the answers of a real lab, and on none of those that are close to them.
-func TestJudgeClaims(t *testing.T) {
+func TestClaimsAreJudged(t *testing.T) {
 	t.Parallel()
 	var told strings.Builder
 	for _, probe := range Course.Probes {

@@ -13,7 +13,7 @@ import (
 )
 
 // Whole stories, as a lab author meets them.
-func TestJudgeTellsTheStory(t *testing.T) {
+func TestEachMessageIsAsRecorded(t *testing.T) {
 	t.Parallel()
 	for _, told := range []struct {
 		file   string

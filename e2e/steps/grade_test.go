@@ -89,7 +89,7 @@ func TestCheckRefusesEveryMistake(t *testing.T) {
 }
 
 // A whole output, for a person and for a platform.
-func TestCheckTellsTheWhole(t *testing.T) {
+func TestACheckReportsAllThatIsWrong(t *testing.T) {
 	t.Parallel()
 	snapshot := walked(t)
 	drop(snapshot, "hello")

@@ -7,7 +7,7 @@ import (
 	"gsb.test/jobset-e2e/e2e/internal/settings"
 )
 
-func TestJudgeSummary(t *testing.T) {
+func TestSummary(t *testing.T) {
 	t.Parallel()
 	golden(t, "summary-nothing.md", report.Markdown(settings.Settings{Reports: "/nowhere"}))
 

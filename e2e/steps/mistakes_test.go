@@ -125,7 +125,7 @@ var unlike = map[string][]variation{
 }
 
 // A file that no mistake is told of would never be tried.
-func TestJudgeEveryMistakeHasItsFileAndTheNameOfItsStepsJobSet(t *testing.T) {
+func TestEveryMistakeHasItsFileAndTheNameOfItsStepsJobSet(t *testing.T) {
 	t.Parallel()
 	files := map[string]bool{}
 	for _, name := range fixtures.Names() {
@@ -151,7 +151,7 @@ func TestJudgeEveryMistakeHasItsFileAndTheNameOfItsStepsJobSet(t *testing.T) {
 
 // Every mistake is judged on the snapshot that it was really passed on, refused on
 // each that is unlike it, and refused by the check of the step that it is made in.
-func TestJudgeMistakes(t *testing.T) {
+func TestMistakesAreJudged(t *testing.T) {
 	t.Parallel()
 	var told strings.Builder
 	for _, mistake := range Course.Mistakes {

@@ -14,7 +14,7 @@ import (
 
 // A lab that another run holds was not run on, which is no failure of the lab; one
 // that was lost in the middle ends the run for that reason.
-func TestJudgeAnOccupiedLabIsNotRunOn(t *testing.T) {
+func TestAnOccupiedLabIsNotRunOn(t *testing.T) {
 	t.Parallel()
 	pins, err := fixtures.ReadPins()
 	if err != nil {

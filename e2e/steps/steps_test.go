@@ -95,7 +95,7 @@ func asJSON(t *testing.T, snapshot *snapshot.Snapshot) []byte {
 	return content
 }
 
-func TestJudgeRefusesAnEmptyLab(t *testing.T) {
+func TestNoStepIsPassedOnAnEmptyLab(t *testing.T) {
 	t.Parallel()
 	for _, step := range Course.Steps {
 		empty := &snapshot.Snapshot{Namespace: "ml", GPUResource: "nvidia.com/gpu"}
@@ -105,7 +105,7 @@ func TestJudgeRefusesAnEmptyLab(t *testing.T) {
 	}
 }
 
-func TestJudgePassesTheWalkedLab(t *testing.T) {
+func TestEveryStepIsPassedOnTheSolvedLab(t *testing.T) {
 	t.Parallel()
 	for _, step := range Course.Steps {
 		if check := step.Judge(walked(t)); len(check.Mismatches) > 0 {
@@ -114,7 +114,7 @@ func TestJudgePassesTheWalkedLab(t *testing.T) {
 	}
 }
 
-func TestJudgeRefusesWrongButClose(t *testing.T) {
+func TestWrongButCloseIsNotPassed(t *testing.T) {
 	t.Parallel()
 	for _, step := range Course.Steps {
 		t.Run(step.Name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestJudgeRefusesWrongButClose(t *testing.T) {
 	}
 }
 
-func TestJudgePassesRightButDifferent(t *testing.T) {
+func TestRightButDifferentIsPassed(t *testing.T) {
 	t.Parallel()
 	for _, step := range Course.Steps {
 		t.Run(step.Name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func refused(name string, check *matchers.Check) string {
 
 // What a Check sees must survive being written and read: recorded snapshots are
 // judged like live ones.
-func TestJudgeSurvivesYAML(t *testing.T) {
+func TestAVerdictIsTheSameAfterYAML(t *testing.T) {
 	t.Parallel()
 	content, err := walked(t).YAML()
 	if err != nil {

@@ -198,7 +198,7 @@ func claimsOfTheText(t *testing.T) fixtures.Claims {
 	return list
 }
 
-func TestJudgeClosing(t *testing.T) {
+func TestClosing(t *testing.T) {
 	t.Parallel()
 	for _, of := range runs {
 		t.Run(of.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 var exits = map[string]int{"passed": 0, "partial": 3, "failed": 1, "not run": 2}
 
 // What a program reads of a run, whole, and the exit status that goes with it.
-func TestJudgeVerdict(t *testing.T) {
+func TestVerdict(t *testing.T) {
 	t.Parallel()
 	for _, of := range runs {
 		t.Run(of.name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestJudgeVerdict(t *testing.T) {
 
 // However one spec of a whole and otherwise perfect run ends, the run is passed
 // only if that spec was.
-func TestJudgeNeverPassesWhatDidNotAllRun(t *testing.T) {
+func TestWhatDidNotAllRunIsNeverPassed(t *testing.T) {
 	t.Parallel()
 	whole := closed{JobSet: "v0.13.0"}
 	plan, err := Course.Plan("")
@@ -74,7 +74,7 @@ func TestJudgeNeverPassesWhatDidNotAllRun(t *testing.T) {
 }
 
 // What Ginkgo says in the end outweighs a closing that was made before it.
-func TestJudgeOverrules(t *testing.T) {
+func TestWhatOverrulesAVerdict(t *testing.T) {
 	t.Parallel()
 	for verdict, exit := range exits {
 		closing, overruled := report.Summary{Verdict: verdict, Reason: "…"}.Reconcile(false)
@@ -92,7 +92,7 @@ func TestJudgeOverrules(t *testing.T) {
 	}
 }
 
-func TestJudgeBeginLeavesNothingOfAnEarlierRun(t *testing.T) {
+func TestBeginLeavesNothingOfAnEarlierRun(t *testing.T) {
 	t.Parallel()
 	settings := settings.Settings{Reports: t.TempDir()}
 	earlier := end(t, closed{JobSet: "v0.13.0"})

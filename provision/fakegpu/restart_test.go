@@ -112,7 +112,7 @@ func TestAKubeletThatAskedIsNotDisturbed(t *testing.T) {
 	g.Consistently(kubelet.registrations, 3*p.listWithin).Should(Equal(registrations))
 }
 
-func TestARefusalIsToldOnceAndTriedWithPauses(t *testing.T) {
+func TestARefusalIsReportedOnceAndTriedWithPauses(t *testing.T) {
 	g := NewWithT(t)
 	kubelet := startKubelet(t, socketDirectory(t), func(k *fakeKubelet) {
 		k.refusal = errors.New("no room for GPUs")
@@ -140,7 +140,7 @@ func TestARefusalIsToldOnceAndTriedWithPauses(t *testing.T) {
 		ContainSubstring("no room for GPUs"), ContainSubstring("no room for GPUs")))
 }
 
-func TestTheAbsenceOfKubeletIsToldOnce(t *testing.T) {
+func TestTheAbsenceOfKubeletIsReportedOnce(t *testing.T) {
 	g := NewWithT(t)
 	directory := socketDirectory(t)
 	p := startPlugin(t, directory, func(p *plugin) { p.backoff = wait.Backoff{Duration: time.Millisecond} })

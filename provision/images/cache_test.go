@@ -68,7 +68,7 @@ func TestAHalfMadeEntryIsNeverUsed(t *testing.T) {
 	g.Expect(filepath.Join(done, "file")).NotTo(BeAnExistingFile())
 }
 
-func TestAFullDiskIsToldWithItsMend(t *testing.T) {
+func TestAFullDiskIsReportedWithItsFix(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"ours":    &os.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC},

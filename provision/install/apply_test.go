@@ -67,7 +67,7 @@ func TestDocumentsAreSplitAndOrderedByNeed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoManifestIsToldByDocument(t *testing.T) {
+func TestWhatIsNoManifestIsReportedByDocument(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, manifest, says string }{
 		{"empty", "", "no object"},

@@ -46,7 +46,7 @@ func TestTheAPIIsAskedOnItsServiceAddressFromTheNode(t *testing.T) {
 	}
 }
 
-func TestAnAPIThatNeverAnswersIsToldByItsLastWords(t *testing.T) {
+func TestAnAPIThatNeverAnswersIsReportedByItsLastWords(t *testing.T) {
 	t.Parallel()
 	c := holding(&corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"},

@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestWhatKindIsTold(t *testing.T) {
+func TestWhatKindIsAskedFor(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	config := (&Cluster{Name: "x", OwnNetwork: true}).config()

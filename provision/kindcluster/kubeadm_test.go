@@ -59,7 +59,7 @@ func rendered(t *testing.T, kubernetes string) (configuration map[string]any) {
 
 // The Kubernetes versions are those of the nightly matrix and the one that kind's
 // library pulls by itself.
-func TestKubeadmIsToldTheSameOnAnyKubernetes(t *testing.T) {
+func TestKubeadmIsConfiguredTheSameOnAnyKubernetes(t *testing.T) {
 	for kubernetes, version := range map[string]string{
 		"v1.34.11": "v1beta3", "v1.35.8": "v1beta3", "v1.36.4": "v1beta4", "v1.37.0": "v1beta4",
 	} {

@@ -20,7 +20,7 @@ import (
 
 // What goes wrong with a pull, and what is told of it: testdata/troubles.txt, to
 // be read aloud. Each is told at once, but for what may pass by itself.
-func TestWhatIsToldOfAPullThatFails(t *testing.T) {
+func TestWhatIsReportedOfAPullThatFails(t *testing.T) {
 	const blob, manifest = "/blobs/", "/manifests/"
 	instead := func(of func(path string) bool, content string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {

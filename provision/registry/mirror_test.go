@@ -44,7 +44,7 @@ func TestWhereThingsAreAskedFor(t *testing.T) {
 }
 
 // The bad settings and what is told of them: testdata/mirrors.txt.
-func TestABadMirrorIsToldSo(t *testing.T) {
+func TestABadMirrorIsReportedAsSuch(t *testing.T) {
 	t.Parallel()
 	digest := "@sha256:" + strings.Repeat("a", 64)
 	var messages strings.Builder

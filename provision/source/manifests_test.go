@@ -141,7 +141,7 @@ func TestRenderedManifestsAreThePinnedOnesMadeToFit(t *testing.T) {
 	}
 }
 
-func TestAWrongModuleFolderIsToldSo(t *testing.T) {
+func TestAWrongModuleFolderIsReportedAsSuch(t *testing.T) {
 	empty := t.TempDir()
 	_, err := RenderJobSet(empty, "x")
 	if err == nil || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), empty) || !strings.Contains(err.Error(), "go mod download") {

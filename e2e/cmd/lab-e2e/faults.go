@@ -1,14 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -58,10 +56,15 @@ func faultsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// Each run on a broken lab has a work directory of its own; this one stays empty.
+		workDir, err := os.MkdirTemp("", "gsb-jobset-")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.Remove(workDir) }()
 		settings, err := settings.ReadSettings(func(variable string) string {
 			if variable == "LAB_WORKDIR" {
-				// Only the files of the runs on the broken lab are looked at.
-				return filepath.Join(cmp.Or(given.getenv("LAB_REPORTS"), filepath.Join(root, ".lab")), "faults", "gsb-jobset")
+				return workDir
 			}
 			return given.getenv(variable)
 		}, root)

@@ -12,7 +12,7 @@ import (
 )
 
 // On a disk that is full, a run says which report could not be written, and fails.
-func TestJudgeProgramOnAFullDisk(t *testing.T) {
+func TestProgramOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	reports := t.TempDir()
 	if err := syscall.Mount("tmpfs", reports, "tmpfs", 0, "size=64k"); err != nil {

@@ -14,7 +14,7 @@ import (
 // A run was killed, and the cluster lets nobody in any more (one that does not answer
 // is waited for, for a minute): of the files in the work directory those go that it
 // wrote, and nobody changed.
-func TestJudgeProgramCleansUpAfterARunThatWasKilled(t *testing.T) {
+func TestProgramCleansUpAfterARunThatWasKilled(t *testing.T) {
 	t.Parallel()
 	cleanup := prepared(t, server(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }), "cleanup")
 	work := filepath.Join(cleanup.Dir, "work")
@@ -46,7 +46,7 @@ func TestJudgeProgramCleansUpAfterARunThatWasKilled(t *testing.T) {
 	}
 }
 
-func TestJudgeProgramReceivesReports(t *testing.T) {
+func TestProgramReceivesReports(t *testing.T) {
 	t.Parallel()
 	receive := prepared(t, "", "receive")
 	receive.Stdin = strings.NewReader("no archive at all, as a machine sends that says hello first")

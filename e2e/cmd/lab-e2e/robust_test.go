@@ -14,7 +14,7 @@ import (
 
 // A wish to end that comes while the program is still reading what it is asked for
 // ends it as what it is, at whatever moment: no failure, and no trace of goroutines.
-func TestJudgeProgramIsInterruptedAtOnce(t *testing.T) {
+func TestProgramIsInterruptedAtOnce(t *testing.T) {
 	t.Parallel()
 	for moment := time.Duration(0); moment < 300*time.Millisecond; moment += 15 * time.Millisecond {
 		t.Run(moment.String(), func(t *testing.T) {
@@ -62,7 +62,7 @@ func onlyVersion(asked chan<- struct{}) http.HandlerFunc {
 	}
 }
 
-func TestJudgeProgramOnAnAPIServerThatStalls(t *testing.T) {
+func TestProgramOnAnAPIServerThatStalls(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 1)
 	interrupted := start(t, server(t, onlyVersion(asked)), "run")
@@ -87,7 +87,7 @@ func TestJudgeProgramOnAnAPIServerThatStalls(t *testing.T) {
 }
 
 // What could not be printed was not said: who asked must hear of it by the status.
-func TestJudgeACheckThatNobodyCanRead(t *testing.T) {
+func TestACheckThatNobodyCanRead(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestJudgeACheckThatNobodyCanRead(t *testing.T) {
 }
 
 // A report that a full disk cuts short is found to be so, whoever wrote it.
-func TestJudgeReportsMustBeWhole(t *testing.T) {
+func TestReportsMustBeWhole(t *testing.T) {
 	t.Parallel()
 	settings := settings.Settings{Reports: t.TempDir()}
 	const whole, json = "<a><b>c</b></a>", `[{"a": "b"}]`

@@ -31,7 +31,7 @@ type started struct {
 }
 
 // Under nohup a run goes on when its terminal goes away, and can still be interrupted.
-func TestJudgeProgramHonoursNohup(t *testing.T) {
+func TestProgramHonoursNohup(t *testing.T) {
 	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	run := prepared(t, kubeconfig, "run")
@@ -133,7 +133,7 @@ func bare(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404})
 }
 
-func TestJudgeProgramRefusesToRun(t *testing.T) {
+func TestProgramRefusesToRun(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]struct {
 		kubeconfig, reason string
@@ -158,7 +158,7 @@ func TestJudgeProgramRefusesToRun(t *testing.T) {
 	})
 }
 
-func TestJudgeProgramTellsAWrongWorld(t *testing.T) {
+func TestProgramReportsAnotherCluster(t *testing.T) {
 	t.Parallel()
 	start(t, server(t, bare), "run").ends(t, report.ExitFailed, "failed", "This is not the lab")
 	start(t, kubeconfigTo(t, "http://127.0.0.1:1"), "run", "--strict").ends(t, report.ExitNotRun, "not run", "nothing listens")
@@ -174,7 +174,7 @@ func hanging(t *testing.T) (kubeconfig string, asked <-chan struct{}) {
 	}), heard
 }
 
-func TestJudgeProgramIsKilled(t *testing.T) {
+func TestProgramIsKilled(t *testing.T) {
 	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	run := start(t, kubeconfig, "run")
@@ -185,7 +185,7 @@ func TestJudgeProgramIsKilled(t *testing.T) {
 	run.ends(t, -1, "failed", "has not come to its end")
 }
 
-func TestJudgeProgramIsInterrupted(t *testing.T) {
+func TestProgramIsInterrupted(t *testing.T) {
 	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	run := start(t, kubeconfig, "run")
@@ -207,7 +207,7 @@ func hangup() syscall.Signal {
 
 // Whoever reads what a run prints may be gone, as when a connection is lost: the
 // run comes to its end, and to its verdict, all the same.
-func TestJudgeProgramOutlivesItsReader(t *testing.T) {
+func TestProgramOutlivesItsReader(t *testing.T) {
 	t.Parallel()
 	kubeconfig, asked := hanging(t)
 	reader, writer, err := os.Pipe()

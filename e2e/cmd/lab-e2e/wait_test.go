@@ -10,7 +10,7 @@ import (
 )
 
 // A lab that has nothing yet is one that boots; one that lets nobody in is not.
-func TestJudgeProgramWaitsForALabThatBoots(t *testing.T) {
+func TestProgramWaitsForALabThatBoots(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	booting := start(t, server(t, bare), "run", "--wait", "3s")

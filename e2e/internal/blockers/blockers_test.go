@@ -75,7 +75,7 @@ func TestWhatGoesOnIsNotHeldUp(t *testing.T) {
 	}
 }
 
-func TestWhatHoldsAJobSetUpIsTold(t *testing.T) {
+func TestWhatHoldsAJobSetUpIsReported(t *testing.T) {
 	t.Parallel()
 	for name, held := range map[string]struct {
 		snapshot func() *snapshot.Snapshot

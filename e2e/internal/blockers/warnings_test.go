@@ -51,7 +51,7 @@ func terminated(code int32, reason, message string) corev1.ContainerState {
 
 const noCommand = `exec: "sleep": executable file not found in $PATH`
 
-func TestWhyAPodDoesNotStartIsToldAndWhoseItIs(t *testing.T) {
+func TestWhyAPodDoesNotStartIsReportedAndWhoseItIs(t *testing.T) {
 	t.Parallel()
 	none := corev1.ContainerState{}
 	for name, pod := range map[string]struct {
@@ -179,7 +179,7 @@ func unplaced(s *snapshot.Snapshot, gpus int64) {
 		Message: "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."}}
 }
 
-func TestWhatKueueHoldsIsTold(t *testing.T) {
+func TestWhatKueueHoldsIsReported(t *testing.T) {
 	t.Parallel()
 	for name, held := range map[string]struct {
 		change  func(s *snapshot.Snapshot)

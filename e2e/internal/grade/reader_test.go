@@ -74,7 +74,7 @@ func TestTheReadersRoleIsWhatACheckAsksFor(t *testing.T) {
 }
 
 // What is no lab, or cannot be read, is reported as that and graded as nothing.
-func TestACheckTellsWhyItCouldNotLook(t *testing.T) {
+func TestACheckSaysWhyItCouldNotLook(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []struct {
 		without, forbids, says, fix string

@@ -73,7 +73,7 @@ func TestOnlyReadingLetsThroughWhatReads(t *testing.T) {
 }
 
 // Every client of a World that was connected to read goes through onlyReading.
-func TestAWorldToReadCannotWrite(t *testing.T) {
+func TestAClusterToReadCannotWrite(t *testing.T) {
 	t.Parallel()
 	api := labtest.NewFakeAPI(t)
 	world := connectToRead(api, t)

@@ -45,7 +45,7 @@ func TestTheLedgerKnowsItsOwn(t *testing.T) {
 	}
 }
 
-func TestALedgerThatCannotBeReadIsToldWithItsMend(t *testing.T) {
+func TestALedgerThatCannotBeReadIsReportedWithItsFix(t *testing.T) {
 	t.Parallel()
 	l := fileRecord{filepath.Join(t.TempDir(), "written.json")}
 	if err := os.WriteFile(l.path, []byte("{"), 0o644); err != nil {

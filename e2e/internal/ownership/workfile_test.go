@@ -15,7 +15,7 @@ import (
 
 // Whatever is in the place of a step's file and was not written by this suite is
 // somebody's, and is found out within moments, whatever kind of file it is.
-func TestWhatIsNotAFileOfOursIsAStrangers(t *testing.T) {
+func TestWhatIsNotAFileOfOursIsSomebodyElses(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(path, elsewhere string) error{
 		"a symbolic link to what we wrote": func(path, elsewhere string) error { return os.Symlink(elsewhere, path) },
@@ -87,7 +87,7 @@ func TestASecondNameOfOurFileKeepsItsContent(t *testing.T) {
 	labtest.MustHold(t, path, "second")
 }
 
-func TestAnotherCheckoutsFilesAreAStrangers(t *testing.T) {
+func TestAnotherCheckoutsFilesAreSomebodyElses(t *testing.T) {
 	t.Parallel()
 	one := visited(t)
 	if err := WriteFile(one, "ours.txt", []byte("ours")); err != nil {

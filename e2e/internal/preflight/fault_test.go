@@ -51,7 +51,7 @@ func TestAFaultThatWasLeftIsNamedAndNoStepRuns(t *testing.T) {
 }
 
 // make e2e keeps the JobSets because the lab goes, and not because of KEEP=1.
-func TestWhatIsLeftInTheLabIsToldAsItIs(t *testing.T) {
+func TestWhatIsLeftInTheLabIsReportedAsItIs(t *testing.T) {
 	t.Parallel()
 	for _, of := range []struct {
 		settings settings.Settings

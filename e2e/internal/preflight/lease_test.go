@@ -137,7 +137,7 @@ func TestALeaseIsTakenOverOnlyWhenItHasRunOut(t *testing.T) {
 	}
 }
 
-func TestARunThatLosesTheLabIsTold(t *testing.T) {
+func TestARunThatLosesTheLabIsReported(t *testing.T) {
 	t.Parallel()
 	cluster := fake.NewClientset()
 	// The fake API server takes any update; a real one refuses one of an old version.

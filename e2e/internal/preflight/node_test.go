@@ -51,7 +51,7 @@ func TestAnotherMachineThanTheNodeHasNoSay(t *testing.T) {
 	}
 }
 
-func TestADiskThatFillsIsToldBeforeTheImageGoes(t *testing.T) {
+func TestADiskThatFillsIsReportedBeforeTheImageGoes(t *testing.T) {
 	t.Parallel()
 	full := func(images, node uint64) *cluster.Kubelet {
 		return &cluster.Kubelet{CollectFrom: 85, Disks: []cluster.Disk{
@@ -80,7 +80,7 @@ func TestADiskThatFillsIsToldBeforeTheImageGoes(t *testing.T) {
 	}
 }
 
-func TestADiskThatIsNeverCleanedOrNotToldIsNotWrong(t *testing.T) {
+func TestADiskThatIsNeverCleanedOrNotReportedIsNotWrong(t *testing.T) {
 	t.Parallel()
 	never := &cluster.Kubelet{CollectFrom: 100, MaximumAge: "168h0m0s", Disks: []cluster.Disk{{Name: "images", Available: 1, Capacity: 100, Evict: "0%"}, {Name: "node", Available: 1, Capacity: 100}}}
 	if finding := diskHasRoom(never); finding.Wrong() || !strings.Contains(finding.Message, "removes no image for want of room") || !strings.Contains(finding.Note, "not used for 168h0m0s") {

@@ -108,7 +108,7 @@ func TestOnlyARegistrationThatHoldsNothingIsToBeDeleted(t *testing.T) {
 	}
 }
 
-func TestManyWebhooksOfOneRegistrationAreToldOnce(t *testing.T) {
+func TestManyWebhooksOfOneRegistrationAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	const host = "kueue-webhook-service.kueue-system.svc"
 	trust := trusting(host)

@@ -36,7 +36,7 @@ const reportsMark = ".gsb-jobset-reports"
 // removes. Whatever else is there, such as provision's own, is in nobody's way.
 func claimedNames(s settings.Settings) []string {
 	names := []string{"verdict.json", "closing.txt", "junit.xml", "specs.json", "report.html", "timeline.json", "history/runs.jsonl", settings.LedgerName, "snapshots", "files",
-		"faults.json", "faults"}
+		"faults.json", "faults", "answers"}
 	return append(names, evidenceNames(s)...)
 }
 

@@ -54,7 +54,7 @@ func TestTheDirectoriesAreMade(t *testing.T) {
 	}
 }
 
-func TestAWorkDirectoryThatCannotBeWrittenIsToldBeforeAnyStep(t *testing.T) {
+func TestAWorkDirectoryThatCannotBeWrittenIsReportedBeforeAnyStep(t *testing.T) {
 	t.Parallel()
 	// Below a plain file no directory can be made, not even by root.
 	blocked := filepath.Join(labtest.KubeconfigFile(t), "work")
