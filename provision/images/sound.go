@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"gsb.test/jobset-e2e/provision/manifest"
 )
 
 // wholeFile is an error if a file is empty; a finished entry has no empty file.
@@ -55,23 +55,6 @@ func wholeYAML(path string) error {
 	if !bytes.HasSuffix(content, []byte("\n")) {
 		return fmt.Errorf("it ends in the middle of a line after %d bytes", len(content))
 	}
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
-	for {
-		var object struct {
-			Kind     string `json:"kind"`
-			Metadata struct {
-				Name string `json:"name"`
-			} `json:"metadata"`
-		}
-		err := decoder.Decode(&object)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("it is not YAML: %w", err)
-		}
-		if object.Kind == "" || object.Metadata.Name == "" {
-			return errors.New("an object in it has not both kind and name")
-		}
-	}
+	_, err = manifest.Parse(content)
+	return err
 }

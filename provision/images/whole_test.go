@@ -43,7 +43,7 @@ func (k *kept) get(t *testing.T) string {
 		g.Expect(add(out, "etcd", 100_000, strings.NewReader(strings.Repeat("x", 100_000)))).To(Succeed())
 		g.Expect(out.Close()).To(Succeed())
 		for name, content := range map[string]string{"node.tar": archive.String(), "etcd": "a program",
-			"jobset.yaml": "kind: A\nmetadata: {name: a}\n---\nkind: B\nmetadata: {name: b}\n", "kueue.yaml": "kind: A\nmetadata: {name: a}\n", "fake-gpu.yaml": "kind: A\nmetadata: {name: a}\n"} {
+			"jobset.yaml": "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\napiVersion: v1\nkind: B\nmetadata: {name: b}\n", "kueue.yaml": "apiVersion: v1\nkind: A\nmetadata: {name: a}\n", "fake-gpu.yaml": "apiVersion: v1\nkind: A\nmetadata: {name: a}\n"} {
 			g.Expect(os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644)).To(Succeed())
 		}
 		return Set{Mode: Source, Inputs: k.key.String(), Node: "n", Archive: "node.tar", JobSetManifest: "jobset.yaml", KueueManifest: "kueue.yaml",

@@ -4,18 +4,15 @@
 package install
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -24,6 +21,7 @@ import (
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"gsb.test/jobset-e2e/fixtures"
+	"gsb.test/jobset-e2e/provision/manifest"
 	"gsb.test/jobset-e2e/provision/poll"
 )
 
@@ -117,29 +115,17 @@ func readManifest(path string) (ranked, error) {
 	return objects, nil
 }
 
-// parse reads YAML documents and skips empty ones. A document that is no Kubernetes
-// object is an error, and so is a manifest without objects.
-func parse(manifest []byte) (ranked, error) {
-	objects := ranked{}
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
-	for number := 1; ; number++ {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
-		switch {
-		case errors.Is(err, io.EOF):
-			if len(objects) == 0 {
-				return nil, errors.New("it holds no object")
-			}
-			return objects, nil
-		case err != nil:
-			return nil, fmt.Errorf("document %d is not YAML: %w", number, err)
-		case len(object.Object) == 0:
-			continue
-		case object.GetAPIVersion() == "" || object.GetKind() == "" || object.GetName() == "":
-			return nil, fmt.Errorf("document %d has not all of apiVersion, kind and metadata.name", number)
-		}
-		objects[rankOf(object)] = append(objects[rankOf(object)], object)
+// parse reads a manifest, and ranks its objects.
+func parse(content []byte) (ranked, error) {
+	objects, err := manifest.Parse(content)
+	if err != nil {
+		return nil, err
 	}
+	found := ranked{}
+	for _, object := range objects {
+		found[rankOf(object)] = append(found[rankOf(object)], object)
+	}
+	return found, nil
 }
 
 // apply sends the objects of the given ranks by server-side apply, one rank after the

@@ -1,19 +1,17 @@
 package registry
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
+	"gsb.test/jobset-e2e/provision/manifest"
 	"gsb.test/jobset-e2e/provision/source"
 )
 
@@ -28,7 +26,7 @@ func (c *Client) manifest(ctx context.Context, r Release, digest string) (docume
 	if digest != "" && sum != digest {
 		return nil, nil, "", request{r.Manifest, "what answers there"}.mismatch(digest, sum)
 	}
-	objects, err := decode(content)
+	objects, err := manifest.Parse(content)
 	if err == nil {
 		images, err = imagesIn(objects)
 	}
@@ -39,7 +37,7 @@ func (c *Client) manifest(ctx context.Context, r Release, digest string) (docume
 		err = source.ResizeForSingleNode(objects)
 	}
 	if err == nil {
-		documents, err = source.Documents(objects)
+		documents, err = manifest.Documents(objects)
 	}
 	var other *unexpected
 	if errors.As(err, &other) {
@@ -51,27 +49,6 @@ func (c *Client) manifest(ctx context.Context, r Release, digest string) (docume
 			"a proxy or a mirror may have given a page of its own; " + Elsewhere, err}
 	}
 	return documents, images, sum, nil
-}
-
-// decode reads YAML documents, each of which must be a Kubernetes object.
-func decode(manifest []byte) ([]*unstructured.Unstructured, error) {
-	var objects []*unstructured.Unstructured
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
-	for number := 1; ; number++ {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
-		switch {
-		case errors.Is(err, io.EOF):
-			return objects, nil
-		case err != nil:
-			return nil, fmt.Errorf("document %d is not YAML of an object: %w", number, err)
-		case len(object.Object) == 0:
-		case object.GetAPIVersion() == "" || object.GetKind() == "" || object.GetName() == "":
-			return nil, fmt.Errorf("document %d has not all of apiVersion, kind and metadata.name", number)
-		default:
-			objects = append(objects, object)
-		}
-	}
 }
 
 // imagesIn lists the images that the workloads name, fully qualified, each once.

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"gsb.test/jobset-e2e/provision/manifest"
 )
 
 const (
@@ -46,7 +47,7 @@ func render(name, moduleDir, image string) ([]byte, error) {
 	if err := ResizeForSingleNode(objects); err != nil {
 		return nil, fmt.Errorf("the manifests of sigs.k8s.io/%s: %w", name, err)
 	}
-	return Documents(objects)
+	return manifest.Documents(objects)
 }
 
 // released are the objects of a release, as released.
@@ -60,20 +61,6 @@ func released(name, moduleDir, image string) ([]*unstructured.Unstructured, erro
 		return nil, fmt.Errorf("the manifests in %s are not those of sigs.k8s.io/%s: %w", moduleDir, name, err)
 	}
 	return objects, nil
-}
-
-// Documents writes objects as YAML documents.
-func Documents(objects []*unstructured.Unstructured) ([]byte, error) {
-	var documents bytes.Buffer
-	for _, object := range objects {
-		document, err := yaml.Marshal(object.Object)
-		if err != nil {
-			return nil, fmt.Errorf("writing %s %s: %w", object.GetKind(), object.GetName(), err)
-		}
-		documents.WriteString("---\n")
-		documents.Write(document)
-	}
-	return documents.Bytes(), nil
 }
 
 // kustomize renders a module's overlay in a copy in memory: the module cache is

@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os/exec"
 	"strings"
@@ -13,7 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"gsb.test/jobset-e2e/provision/manifest"
 )
 
 // moduleDir is where the module cache holds a module that this one requires.
@@ -26,21 +26,13 @@ func moduleDir(t *testing.T, module string) string {
 	return string(bytes.TrimSpace(dir))
 }
 
-func decode(t *testing.T, manifest []byte) []*unstructured.Unstructured {
+func decode(t *testing.T, content []byte) []*unstructured.Unstructured {
 	t.Helper()
-	var objects []*unstructured.Unstructured
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
-	for {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
-		if errors.Is(err, io.EOF) {
-			return objects
-		}
-		if err != nil {
-			t.Fatalf("document %d: %v", len(objects)+1, err)
-		}
-		objects = append(objects, object)
+	objects, err := manifest.Parse(content)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return objects
 }
 
 // one returns the only object of a kind.

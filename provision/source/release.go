@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"gsb.test/jobset-e2e/provision/manifest"
 )
 
 // Release is this checkout's source build in the form of a release: a node image with
@@ -74,7 +76,7 @@ func (n *node) release(ctx context.Context, dir string) error {
 		if err != nil {
 			return err
 		}
-		documents, err := Documents(objects)
+		documents, err := manifest.Documents(objects)
 		if err != nil {
 			return err
 		}
