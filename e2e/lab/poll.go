@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/onsi/gomega"
@@ -99,6 +100,9 @@ func (h *poller) Match(actual any) (bool, error) {
 	h.end.last, h.end.mismatches = snapshot, h.judge(snapshot)
 	if len(h.end.mismatches) == 0 {
 		return true, nil
+	}
+	if slices.ContainsFunc(h.end.mismatches, func(m *matchers.Mismatch) bool { return m.OfSpec }) {
+		return false, gomega.StopTrying("a JobSet asks for something else, and goes on doing so")
 	}
 	if h.end.blocker = blockers.Final(snapshot, h.jobSets); h.end.blocker.Code != "" {
 		return false, gomega.StopTrying(h.end.blocker.Message)

@@ -1,12 +1,16 @@
 package lab
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/onsi/gomega"
+
 	"gsb.test/jobset-e2e/e2e/internal/blockers"
 	"gsb.test/jobset-e2e/e2e/internal/labtest"
+	"gsb.test/jobset-e2e/e2e/matchers"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
@@ -39,5 +43,21 @@ func TestAHoldUpMustStayToEndAWait(t *testing.T) {
 	again.Taken = time.Now()
 	if says := passed.blockedFor(again); says.Code != "" {
 		t.Errorf("it had passed meanwhile, and the wait ends: %+v", says)
+	}
+}
+
+// What a JobSet asks for is not waited for: no controller changes it.
+func TestNoWaitForWhatAJobSetAsksFor(t *testing.T) {
+	t.Parallel()
+	for code, stops := range map[snapshot.Code]bool{matchers.MaxRestartsWrong: true, matchers.PodsNotRunning: false} {
+		mismatch := &matchers.Mismatch{Code: code, OfSpec: stops}
+		waiting := &poller{end: &outcome{}, judge: func(*snapshot.Snapshot) []*matchers.Mismatch {
+			return []*matchers.Mismatch{{Code: matchers.NotRestarted}, mismatch}
+		}}
+		met, err := waiting.Match(labtest.OnItsWayJobSet())
+		var stop gomega.PollingSignalError
+		if met || errors.As(err, &stop) != stops {
+			t.Errorf("%s: met %t, %v", code, met, err)
+		}
 	}
 }

@@ -27,7 +27,7 @@ func HaveRoles(wanted ...string) Matcher[snapshot.JobSet] {
 		if slices.Equal(slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(wanted))) {
 			return nil
 		}
-		return NewMismatch(RolesWrong, snapshot.TextOf("JobSet %s 의 역할이 %s 인데, 실습의 역할은 %s 입니다.", "JobSet %s has the roles %s; the lab asks for %s.",
+		return newSpecMismatch(RolesWrong, snapshot.TextOf("JobSet %s 의 역할이 %s 인데, 실습의 역할은 %s 입니다.", "JobSet %s has the roles %s; the lab asks for %s.",
 			j.Name, text.List(found), text.List(wanted))).
 			Row("replicatedJobs", text.List(wanted), text.List(found))
 	}
@@ -42,7 +42,7 @@ func HaveOneJobOf(pods int32) Matcher[snapshot.ReplicatedJob] {
 		job := r.Fields.Template.Spec
 		if job.Completions == nil && ptr.Deref(job.CompletionMode, batchv1.IndexedCompletion) == batchv1.IndexedCompletion {
 			// JobSet's default is Indexed, and the API server takes no such Job without completions.
-			return NewMismatch(CompletionsMissing, snapshot.TextOf("JobSet %s 의 %s 역할에 완료해야 할 파드 수가 적혀 있지 않아 Job 이 만들어지지 않습니다.",
+			return newSpecMismatch(CompletionsMissing, snapshot.TextOf("JobSet %s 의 %s 역할에 완료해야 할 파드 수가 적혀 있지 않아 Job 이 만들어지지 않습니다.",
 				"JobSet %s has a role %s that does not say how many pods must complete, so its Job cannot be made.", r.Of.Name, r.Name)).
 				Row("completions (pods in all)", pods, "none")
 		}
@@ -59,7 +59,7 @@ func HaveOneJobOf(pods int32) Matcher[snapshot.ReplicatedJob] {
 		if r.Fields.Replicas > 1 && parallelism == completions {
 			found.KO += "씩"
 		}
-		return NewMismatch(PodCountWrong, snapshot.Text{
+		return newSpecMismatch(PodCountWrong, snapshot.Text{
 			KO: fmt.Sprintf("JobSet %s 의 %s 역할이 %s인데, Job 1벌, 파드 %d개여야 합니다.", r.Of.Name, r.Name, found.KO, pods),
 			EN: fmt.Sprintf("JobSet %s has %s in role %s; the lab asks for 1 Job of %d.", r.Of.Name, found.EN, r.Name, pods)}).
 			Row("replicas (Jobs)", 1, r.Fields.Replicas).
@@ -79,7 +79,7 @@ func AskForGPUs(wanted int64) Matcher[snapshot.ReplicatedJob] {
 			requested, limited := container.Resources.Requests[corev1.ResourceName(resource)], container.Resources.Limits[corev1.ResourceName(resource)]
 			// The API server takes no pod, and no Job, that asks for one otherwise.
 			if !requested.IsZero() && requested.Cmp(limited) != 0 {
-				return NewMismatch(GPUInRequestsOnly, snapshot.TextOf("JobSet %s 의 %s 역할이 GPU 를 requests 에만 적어 두어서 Job 이 만들어지지 않습니다.",
+				return newSpecMismatch(GPUInRequestsOnly, snapshot.TextOf("JobSet %s 의 %s 역할이 GPU 를 requests 에만 적어 두어서 Job 이 만들어지지 않습니다.",
 					"JobSet %s has a role %s that names GPUs in its requests alone, so its Job cannot be made.", r.Of.Name, r.Name)).
 					Row("limits "+resource, wanted, limited.String()).Row("requests "+resource, "none, or as in limits", requested.String())
 			}
@@ -91,7 +91,7 @@ func AskForGPUs(wanted int64) Matcher[snapshot.ReplicatedJob] {
 				words = snapshot.TextOf("JobSet %s 의 %s 역할이 GPU 를 쓰는데, 이 단계의 JobSet 에는 GPU 가 없어야 합니다.",
 					"JobSet %s has a role %s that uses GPUs; in this step it should use none.", r.Of.Name, r.Name)
 			}
-			return NewMismatch(GPUCountWrong, words).Row(resource+" a pod", wanted, found)
+			return newSpecMismatch(GPUCountWrong, words).Row(resource+" a pod", wanted, found)
 		}
 		return nil
 	}

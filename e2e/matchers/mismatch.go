@@ -21,11 +21,19 @@ type Mismatch struct {
 	// Inconclusive marks a result that a client which only reads cannot decide. It is
 	// reported as a note and refuses nothing.
 	Inconclusive bool `json:"-"`
+	// OfSpec marks a result about what a JobSet asks for, which no controller changes: no
+	// wait for something else to happen heals it.
+	OfSpec bool `json:"-"`
 }
 
 // NewMismatch makes the Mismatch of a matcher that judges a learner's work.
 func NewMismatch(code snapshot.Code, words snapshot.Text) *Mismatch {
 	return &Mismatch{Code: code, Text: words}
+}
+
+// newSpecMismatch makes the Mismatch of a matcher that judges what a JobSet asks for.
+func newSpecMismatch(code snapshot.Code, words snapshot.Text) *Mismatch {
+	return &Mismatch{Code: code, Text: words, OfSpec: true}
 }
 
 // NewInternalMismatch makes the Mismatch of a matcher that only mistakes use. It judges the

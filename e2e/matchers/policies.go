@@ -20,10 +20,10 @@ func HaveBackoffLimit(wanted int32) Matcher[snapshot.ReplicatedJob] {
 		limit := r.Fields.Template.Spec.BackoffLimit
 		switch {
 		case limit == nil:
-			return NewMismatch(BackoffLimitMissing, snapshot.TextOf("JobSet %s 의 %s Job 에 backoffLimit 이 비어 있어서, 실패한 파드를 Job 이 혼자 다시 띄우고 JobSet 은 재시작하지 않습니다.",
+			return newSpecMismatch(BackoffLimitMissing, snapshot.TextOf("JobSet %s 의 %s Job 에 backoffLimit 이 비어 있어서, 실패한 파드를 Job 이 혼자 다시 띄우고 JobSet 은 재시작하지 않습니다.",
 				"In JobSet %s the %s Job leaves backoffLimit out, so the Job puts up a failed pod again by itself and the JobSet does not restart.", r.Of.Name, r.Name)).Row("backoffLimit", wanted, "none (which means 6)")
 		case *limit != wanted:
-			return NewMismatch(BackoffLimitWrong, snapshot.TextOf("JobSet %s 의 %s Job 에서 backoffLimit 값이 %d 인데, 그러면 JobSet 이 재시작하기 전에 Job 이 혼자 파드를 다시 띄웁니다.",
+			return newSpecMismatch(BackoffLimitWrong, snapshot.TextOf("JobSet %s 의 %s Job 에서 backoffLimit 값이 %d 인데, 그러면 JobSet 이 재시작하기 전에 Job 이 혼자 파드를 다시 띄웁니다.",
 				"In JobSet %s the %s Job has a backoffLimit of %d, so the Job puts up a failed pod again by itself before the JobSet restarts.",
 				r.Of.Name, r.Name, *limit)).Row("backoffLimit", wanted, *limit)
 		}
@@ -40,11 +40,11 @@ func AllowRestarts(wanted int32) Matcher[snapshot.JobSet] {
 		policy := j.Live.Spec.FailurePolicy
 		switch {
 		case policy == nil:
-			return NewMismatch(FailurePolicyMissing, snapshot.TextOf("JobSet %s 에 failurePolicy 가 없어서, Job 하나가 실패하면 재시작 없이 끝납니다.",
+			return newSpecMismatch(FailurePolicyMissing, snapshot.TextOf("JobSet %s 에 failurePolicy 가 없어서, Job 하나가 실패하면 재시작 없이 끝납니다.",
 				"JobSet %s has no failurePolicy, so its first failed Job ends it without a restart.", j.Name)).
 				Row("failurePolicy.maxRestarts", wanted, "no failurePolicy")
 		case policy.MaxRestarts != wanted:
-			return NewMismatch(MaxRestartsWrong, snapshot.TextOf("JobSet %s 의 maxRestarts 값이 %d 인데, 실습의 값과 다릅니다.",
+			return newSpecMismatch(MaxRestartsWrong, snapshot.TextOf("JobSet %s 의 maxRestarts 값이 %d 인데, 실습의 값과 다릅니다.",
 				"JobSet %s has a maxRestarts of %d, which is not the lab's.", j.Name, policy.MaxRestarts)).
 				Row("failurePolicy.maxRestarts", wanted, policy.MaxRestarts)
 		}
@@ -78,7 +78,7 @@ func SucceedWhenAnyOf(role string) Matcher[snapshot.JobSet] {
 			words = snapshot.TextOf("JobSet %s 의 successPolicy 에서 operator 가 %s 인데, 실습의 operator 는 %s 입니다.",
 				"JobSet %s has a successPolicy of operator %s; the lab text asks for operator %s.", j.Name, policy.Operator, jobsetv1.OperatorAny)
 		}
-		return NewMismatch(SuccessPolicyWrong, words).
+		return newSpecMismatch(SuccessPolicyWrong, words).
 			Row("successPolicy.operator", jobsetv1.OperatorAny, policy.Operator).
 			Row("successPolicy.targetReplicatedJobs", role, targets)
 	}
