@@ -22,7 +22,7 @@ func TestAPlanOfOneStepDoesWhatItNeedsFirst(t *testing.T) {
 		}
 	}
 	if plan, err := eight.Plan(""); err != nil || !plan.Whole || len(plan.Asked) != len(eight.Steps) {
-		t.Errorf("no STEP is not the whole walk: %+v, %v", plan, err)
+		t.Errorf("no STEP is not the whole run: %+v, %v", plan, err)
 	}
 }
 

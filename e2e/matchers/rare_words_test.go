@@ -35,7 +35,7 @@ func two(pods ...corev1.Pod) *snapshot.Snapshot {
 		Files: map[string]string{"big.txt": "reason", "twice.txt": "a=1\na=2\n"}}
 }
 
-// What a learner is told where no variation of the walked lab leads.
+// What a learner is told where no variation of the solved lab leads.
 func TestRareWords(t *testing.T) {
 	t.Parallel()
 	w0, w1 := placed("w0", "worker", "0"), placed("w1", "worker", "1")

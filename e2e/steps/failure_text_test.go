@@ -30,7 +30,7 @@ func TestEachMessageIsAsRecorded(t *testing.T) {
 		}},
 	} {
 		t.Run(told.file, func(t *testing.T) {
-			snapshot := walked(t)
+			snapshot := solved(t)
 			told.change(snapshot)
 			step := Course.Steps[told.step-1]
 			failed := step.FailureReport(failure(step, snapshot), snapshot)

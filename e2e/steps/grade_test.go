@@ -44,13 +44,13 @@ func TestCheckNeedsNoHistory(t *testing.T) {
 	t.Parallel()
 	var unseen strings.Builder
 	for _, step := range Course.Steps {
-		right := grade.GradeStep(step, labtest.AsChecked(walked(t)))
+		right := grade.GradeStep(step, labtest.AsChecked(solved(t)))
 		if !right.Passed {
 			t.Errorf("%s: the recorded lab is refused as make check sees it, which looks once and has no history (Snapshot.ReadOnly): %s", step, right.EN)
 		}
 		listNotes(t, &unseen, fmt.Sprintf("step %d: the recorded lab", step.Number), right.Notes)
 		for _, wrong := range Varied[step.Number].Wrong {
-			snapshot := walked(t)
+			snapshot := solved(t)
 			wrong.change(snapshot)
 			grade := grade.GradeStep(step, labtest.AsChecked(snapshot))
 			if !grade.Passed {
@@ -62,7 +62,7 @@ func TestCheckNeedsNoHistory(t *testing.T) {
 			listNotes(t, &unseen, fmt.Sprintf("step %d: %s", step.Number, wrong.name), grade.Notes)
 		}
 		for _, right := range Varied[step.Number].Right {
-			snapshot := walked(t)
+			snapshot := solved(t)
 			right.change(snapshot)
 			if grade := grade.GradeStep(step, labtest.AsChecked(snapshot)); !grade.Passed {
 				t.Errorf("%s: %s: refused as make check sees it, which looks once and has no history (Snapshot.ReadOnly): %s", step, right.name, grade.EN)
@@ -91,7 +91,7 @@ func TestCheckRefusesEveryMistake(t *testing.T) {
 // A whole output, for a person and for a platform.
 func TestACheckReportsAllThatIsWrong(t *testing.T) {
 	t.Parallel()
-	snapshot := walked(t)
+	snapshot := solved(t)
 	drop(snapshot, "hello")
 	delete(snapshot.Files, "report.json")
 	delete(snapshot.Devices, pod(snapshot, "train-leader").Name)

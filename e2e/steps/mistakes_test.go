@@ -166,7 +166,7 @@ func TestMistakesAreJudged(t *testing.T) {
 			told.WriteString(refused(mistake.Name+": the step's own check", check))
 		}
 
-		wrong := append([]variation{{"the step done right", func(s *snapshot.Snapshot) { *s = *walked(t) }}}, unlike[mistake.Name]...)
+		wrong := append([]variation{{"the step done right", func(s *snapshot.Snapshot) { *s = *solved(t) }}}, unlike[mistake.Name]...)
 		if mistake.Refused == "" {
 			wrong = append(wrong, variation{"nothing was applied", func(s *snapshot.Snapshot) { drop(s, mistake.JobSet) }})
 		}

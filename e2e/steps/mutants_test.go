@@ -77,7 +77,7 @@ func (p pattern) matches(m mutant) bool {
 // mutants are all changes of the recorded lab.
 func mutants(t *testing.T) func(func(mutant) bool) {
 	t.Helper()
-	lab := walked(t)
+	lab := solved(t)
 	return func(yield func(mutant) bool) {
 		for _, list := range kindsOf {
 			objects := reflect.ValueOf(lab).Elem().FieldByName(list.field)

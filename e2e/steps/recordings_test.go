@@ -37,7 +37,7 @@ func TestRecord(t *testing.T) {
 		t.Skip("no -record: make update runs this")
 	}
 	last := Course.Steps[len(Course.Steps)-1]
-	recordings := map[string]string{"walked.yaml": fmt.Sprintf("step%d-%s", last.Number, last.Name)}
+	recordings := map[string]string{"solved.yaml": fmt.Sprintf("step%d-%s", last.Number, last.Name)}
 	for _, mistake := range Course.Mistakes {
 		recordings["mistakes/"+mistake.Name+".yaml"] = report.MistakeLabel + mistake.Name
 	}

@@ -18,7 +18,7 @@ import (
 
 // These tests judge snapshots, so they need no cluster: go test ./e2e/steps
 //
-// testdata/walked.yaml is a real lab after all steps (see recordings_test.go).
+// testdata/solved.yaml is a real lab after all steps (see recordings_test.go).
 // A variation changes one thing of it. One that is wrong must be refused, and its
 // whole refusal, in English and Korean, must be what testdata/messages has; read
 // those files aloud. One that
@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "write what testdata/messages and testdata/check hold anew")
 
-// A variation is one change of the walked lab.
+// A variation is one change of the solved lab.
 type variation struct {
 	name   string
 	change func(s *snapshot.Snapshot)
@@ -60,9 +60,9 @@ func read(t *testing.T, name string) []byte {
 	return content
 }
 
-func walked(t *testing.T) *snapshot.Snapshot {
+func solved(t *testing.T) *snapshot.Snapshot {
 	t.Helper()
-	return recorded(t, "walked.yaml")
+	return recorded(t, "solved.yaml")
 }
 
 // parsed keeps the recordings as JSON, by name: reading YAML takes fifty times as long.
@@ -108,7 +108,7 @@ func TestNoStepIsPassedOnAnEmptyLab(t *testing.T) {
 func TestEveryStepIsPassedOnTheSolvedLab(t *testing.T) {
 	t.Parallel()
 	for _, step := range Course.Steps {
-		if check := step.Judge(walked(t)); len(check.Mismatches) > 0 {
+		if check := step.Judge(solved(t)); len(check.Mismatches) > 0 {
 			t.Errorf("%s: %v", step, check.Mismatches)
 		}
 	}
@@ -120,7 +120,7 @@ func TestWrongButCloseIsNotPassed(t *testing.T) {
 		t.Run(step.Name, func(t *testing.T) {
 			var told strings.Builder
 			for _, wrong := range Varied[step.Number].Wrong {
-				snapshot := walked(t)
+				snapshot := solved(t)
 				wrong.change(snapshot)
 				check := step.Judge(snapshot)
 				if len(check.Mismatches) == 0 {
@@ -143,9 +143,9 @@ func TestRightButDifferentIsPassed(t *testing.T) {
 	for _, step := range Course.Steps {
 		t.Run(step.Name, func(t *testing.T) {
 			for _, right := range Varied[step.Number].Right {
-				snapshot := walked(t)
+				snapshot := solved(t)
 				right.change(snapshot)
-				if same(t, snapshot, walked(t)) {
+				if same(t, snapshot, solved(t)) {
 					t.Errorf("%s: varies nothing", right.name)
 				}
 				if check := step.Judge(snapshot); len(check.Mismatches) > 0 {
@@ -183,7 +183,7 @@ func refused(name string, check *matchers.Check) string {
 // judged like live ones.
 func TestAVerdictIsTheSameAfterYAML(t *testing.T) {
 	t.Parallel()
-	content, err := walked(t).YAML()
+	content, err := solved(t).YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestAVerdictIsTheSameAfterYAML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !same(t, walked(t), again) {
+	if !same(t, solved(t), again) {
 		t.Error("a snapshot that was written and read is another one")
 	}
 }

@@ -125,7 +125,7 @@ func TestTheSourcesAreTheLabsAndKinds(t *testing.T) {
 	}
 }
 
-// The labs that the nightly workflow walks beside the pinned one.
+// The labs that the nightly workflow runs beside the pinned one.
 func TestTheNightsLabsCanBeRead(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -27,10 +27,10 @@ var keepPages = flag.String("pages", "", "keep the pages of every kind of run in
 
 var began = time.Date(2026, 12, 1, 0, 17, 0, 0, time.UTC)
 
-// walked is the recording of a real run, with what recordings of then did not keep.
-func walked(t testing.TB) *snapshot.Snapshot {
+// solved is the recording of a real run, with what recordings of then did not keep.
+func solved(t testing.TB) *snapshot.Snapshot {
 	t.Helper()
-	content, err := os.ReadFile("../../steps/testdata/walked.yaml")
+	content, err := os.ReadFile("../../steps/testdata/solved.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ type fakeRun struct {
 // passedRun is a run in which every step passed, on the recording's own times.
 func passedRun(t testing.TB, kind string) *fakeRun {
 	t.Helper()
-	r := &fakeRun{t: t, settings: settings.Settings{Reports: t.TempDir()}, seen: walked(t)}
+	r := &fakeRun{t: t, settings: settings.Settings{Reports: t.TempDir()}, seen: solved(t)}
 	if *keepPages != "" {
 		r.settings.Reports = filepath.Join(*keepPages, kind)
 		if err := os.MkdirAll(r.settings.Reports, 0o755); err != nil {
