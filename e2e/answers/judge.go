@@ -19,6 +19,8 @@ import (
 
 const (
 	lookEvery = 400 * time.Millisecond
+	// judgeEvery is how often the same state is judged again: some verdicts come with time.
+	judgeEvery = 2 * time.Second
 	// quietFor is how long nothing of the step may change before a verdict counts.
 	quietFor = time.Second
 	// judgedWithin bounds the wait for the wanted verdict: silence does not end it, because on
@@ -69,15 +71,17 @@ func byRun(a Answer, seen *snapshot.Snapshot) string {
 // the wanted one is given a while longer.
 func (j judge) settled(ctx context.Context, a Answer) (judgement, error) {
 	began, changed, before := time.Now(), time.Now(), ""
+	var judged time.Time // when it was judged last since something changed
 	for {
 		seen, err := j.world.Look(ctx)
 		if err != nil {
 			return judgement{}, err
 		}
 		if now := versions(seen); now != before {
-			changed, before = time.Now(), now
+			changed, before, judged = time.Now(), now, time.Time{}
 		}
-		if late := time.Since(began) > judgedWithin; late || time.Since(changed) >= quietFor {
+		if late := time.Since(began) > judgedWithin; late || time.Since(changed) >= quietFor && time.Since(judged) >= judgeEvery {
+			judged = time.Now()
 			result, err := j.of(ctx, a, seen)
 			if err != nil || late || result.is(a.Verdict) {
 				return result, err
@@ -88,6 +92,7 @@ func (j judge) settled(ctx context.Context, a Answer) (judgement, error) {
 			return judgement{}, ctx.Err()
 		case <-time.After(lookEvery):
 		}
+		j.world.AwaitChange(ctx)
 	}
 }
 

@@ -41,7 +41,16 @@ func pollFor(ctx context.Context, within time.Duration, w *cluster.Cluster, jobS
 	end := outcome{met: true}
 	started := time.Now()
 	g := gomega.NewGomega(func(string, ...int) { end.met = false })
-	g.Eventually(ctx, reader(w, &end)).WithTimeout(within).Should(&poller{judge: judge, jobSets: jobSets, end: &end})
+	look, first := reader(w, &end), true
+	// Each look lists a dozen kinds, and others look too: it waits for something to see.
+	changed := func(ctx context.Context) (*snapshot.Snapshot, error) {
+		if !first {
+			w.AwaitChange(ctx)
+		}
+		first = false
+		return look(ctx)
+	}
+	g.Eventually(ctx, changed).WithTimeout(within).Should(&poller{judge: judge, jobSets: jobSets, end: &end})
 	return finish(end, started)
 }
 

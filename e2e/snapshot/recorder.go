@@ -28,6 +28,8 @@ type Recorder struct {
 	events map[types.UID]Event
 	gaps   []string
 	others []string // JobSets that are not noted
+	// changed holds a value once something noted has changed since it was received from.
+	changed chan struct{}
 
 	Watching bool
 	// GPUResource is what a GPU is called, for the objects that the watch brings.
@@ -51,7 +53,17 @@ func NewRecorder(others ...string) *Recorder {
 		now:    time.Now,
 		seen:   map[types.UID]*objectRecord{},
 		events: map[types.UID]Event{},
-		others: others,
+		others: others, changed: make(chan struct{}, 1),
+	}
+}
+
+// Changed yields a value once an object that is noted has changed since the last one.
+func (r *Recorder) Changed() <-chan struct{} { return r.changed }
+
+func (r *Recorder) change() {
+	select {
+	case r.changed <- struct{}{}:
+	default: // nobody has looked since the last change
 	}
 }
 
@@ -124,7 +136,10 @@ func (r *Recorder) Observe(object client.Object) {
 		r.seen[object.GetUID()] = known
 		known.note(r.at(), stateSeen, "")
 	}
-	known.version = object.GetResourceVersion()
+	if version := object.GetResourceVersion(); known.version != version {
+		known.version = version
+		r.change()
+	}
 	if gpus := gpusOf(object, r.GPUResource); gpus > 0 {
 		known.history.GPUs = gpus
 	}
@@ -150,6 +165,7 @@ func (r *Recorder) ObserveDeletion(object client.Object) {
 	defer r.mu.Unlock()
 	if known, ok := r.seen[object.GetUID()]; ok && !known.history.Reached(StateGone) {
 		known.note(r.at(), StateGone, "")
+		r.change()
 	}
 }
 

@@ -170,3 +170,38 @@ func TestAGapIsReported(t *testing.T) {
 		t.Errorf("gaps %q", gaps)
 	}
 }
+
+// A change is what a wait looks for: an object that is new, in another state or gone, of
+// those that are noted; what a look shows once more is none.
+func TestChanged(t *testing.T) {
+	t.Parallel()
+	recorder := NewRecorder("other")
+	pod := func(jobSet, version string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: jobSet + "-pod", UID: types.UID(jobSet), ResourceVersion: version, Labels: map[string]string{jobsetv1.JobSetNameKey: jobSet}}}
+	}
+	for _, seen := range []struct {
+		what    string
+		note    func()
+		changes bool
+	}{
+		{"nothing", func() {}, false},
+		{"a new pod", func() { recorder.Observe(pod("mine", "1")) }, true},
+		{"the same pod", func() { recorder.Observe(pod("mine", "1")) }, false},
+		{"the pod, later", func() { recorder.Observe(pod("mine", "2")) }, true},
+		{"an earlier state of it", func() { recorder.Observe(pod("mine", "1")) }, false},
+		{"a pod of another JobSet", func() { recorder.Observe(pod("other", "5")) }, false},
+		{"the pod is gone", func() { recorder.ObserveDeletion(pod("mine", "2")) }, true},
+	} {
+		seen.note()
+		select {
+		case <-recorder.Changed():
+			if !seen.changes {
+				t.Errorf("%s is a change", seen.what)
+			}
+		default:
+			if seen.changes {
+				t.Errorf("%s is no change", seen.what)
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -86,6 +87,23 @@ func (w *Cluster) watch(ctx context.Context) error {
 	}
 	w.earlier, w.recorder = append(w.earlier, w.recorder), recorder
 	return nil
+}
+
+// quietWithin is how long a lab in which the watch sees no change is not looked at again.
+// Files, queues and devices are not watched.
+const quietWithin = time.Second
+
+// AwaitChange returns once the watch has seen a change since it was last awaited, after a
+// second at the latest, and at once where nothing is watched.
+func (w *Cluster) AwaitChange(ctx context.Context) {
+	if !w.recorder.Watching {
+		return
+	}
+	select {
+	case <-w.recorder.Changed():
+	case <-time.After(quietWithin):
+	case <-ctx.Done():
+	}
 }
 
 // Recorded is all that was ever seen on the lab: each history that was begun, in order,
