@@ -169,5 +169,6 @@ dist:
 # test beside it. What other linters may be installed makes no difference.
 lint:
 	@$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run
+	@.ci/sizes
 	@$(GO) tool -modfile=.ci/workflows/go.mod actionlint -shellcheck= -pyflakes=
 	@$(GO) -C .ci/workflows test -count=1 ./...

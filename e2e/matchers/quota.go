@@ -165,3 +165,18 @@ func usage(flavors []kueuev1.FlavorUsage, resource string) int64 {
 	}
 	return total
 }
+
+// LendNothing judges that the ClusterQueue has all of its quota of a resource left.
+func LendNothing(resource string, quota int64) Matcher[snapshot.Queue] {
+	return func(q snapshot.Queue) *Mismatch {
+		if q.Live == nil {
+			return NewInternalMismatch(ClusterQueueNotFound, "There is no ClusterQueue for the lab's LocalQueue to lead to.")
+		}
+		reserved := usage(q.Live.Status.FlavorsReservation, resource)
+		if reserved == 0 && q.Quota(resource) == quota {
+			return nil
+		}
+		return NewInternalMismatch(QuotaInUse, "ClusterQueue %s has lent %d of a quota of %d.", q.Live.Name, reserved, q.Quota(resource)).
+			Row("quota", quota, q.Quota(resource)).Row("reserved", 0, reserved)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"gsb.test/jobset-e2e/e2e/lab"
 	. "gsb.test/jobset-e2e/e2e/matchers"
+	. "gsb.test/jobset-e2e/e2e/matchers/probes"
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
