@@ -10,8 +10,8 @@ import (
 	"gsb.test/jobset-e2e/e2e/snapshot"
 )
 
-// missingJobSet refuses a JobSet that is not there, and says where one of its name is.
-func missingJobSet(j snapshot.JobSet) *Mismatch {
+// MissingJobSet refuses a JobSet that is not there, and says where one of its name is.
+func MissingJobSet(j snapshot.JobSet) *Mismatch {
 	if j.Live != nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ func completedAndGone(j snapshot.JobSet) bool {
 }
 
 func missingRole(r snapshot.ReplicatedJob) *Mismatch {
-	if refusal := missingJobSet(r.Of); refusal != nil {
+	if refusal := MissingJobSet(r.Of); refusal != nil {
 		return refusal
 	}
 	if r.Fields != nil {
@@ -74,7 +74,7 @@ func missingFile(f snapshot.File) *Mismatch {
 }
 
 func MissingPod(p snapshot.Pod) *Mismatch {
-	if r := missingJobSet(p.Of); r != nil {
+	if r := MissingJobSet(p.Of); r != nil {
 		return r
 	}
 	if p.Live != nil {
@@ -88,7 +88,7 @@ func MissingPod(p snapshot.Pod) *Mismatch {
 // missingWorkload refuses a Workload that is not there, and says whether Kueue gave one
 // to the JobSet's Jobs instead.
 func missingWorkload(w snapshot.Workload) *Mismatch {
-	if r := missingJobSet(w.Of); r != nil {
+	if r := MissingJobSet(w.Of); r != nil {
 		return r
 	}
 	if w.Live != nil {

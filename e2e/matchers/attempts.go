@@ -14,7 +14,7 @@ import (
 // and did not already live in another one.
 func AllBeOfAttempt(wanted int) Matcher[snapshot.Pods] {
 	return func(p snapshot.Pods) *Mismatch {
-		if r := missingJobSet(p.Of); r != nil {
+		if r := MissingJobSet(p.Of); r != nil {
 			return r
 		}
 		if len(p.Items) == 0 {
@@ -51,7 +51,7 @@ func AllBeOfAttempt(wanted int) Matcher[snapshot.Pods] {
 // the Job controller's events, that no pod of the JobSet ever existed.
 func HaveNeverHadAPod() Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		pods := map[string]string{}

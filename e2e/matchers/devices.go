@@ -12,7 +12,7 @@ import (
 // client that does not read alone could see it, the judgement is left open.
 func HoldDifferentDevices() Matcher[snapshot.Pods] {
 	return func(p snapshot.Pods) *Mismatch {
-		if r := missingJobSet(p.Of); r != nil {
+		if r := MissingJobSet(p.Of); r != nil {
 			return r
 		}
 		var unseen *Mismatch

@@ -17,7 +17,7 @@ import (
 // order.
 func HaveRoles(wanted ...string) Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		var found []string

@@ -14,7 +14,7 @@ import (
 // looks for it.
 func BeInQueue(queue string) Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		if j.Queue() == queue {
@@ -39,7 +39,7 @@ func BeInQueue(queue string) Matcher[snapshot.JobSet] {
 // BeInNoQueue judges that the queue label is nowhere on the JobSet.
 func BeInNoQueue() Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		places := queueLabelsBelow(j)

@@ -42,7 +42,7 @@ func BeTheManifestOf(j snapshot.JobSet) Matcher[snapshot.File] {
 				"The JobSet in %s is for namespace %s; the lab asks for it in %s.", f.Name, written.Namespace, namespace)).
 				Row("metadata.namespace", namespace, written.Namespace)
 		}
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		written.Spec.Suspend = nil

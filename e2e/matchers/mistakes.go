@@ -86,7 +86,7 @@ func HaveRestartedInPlace() Matcher[snapshot.ReplicatedJob] {
 // HaveNotCompleted judges that a JobSet goes on: it ended neither way.
 func HaveNotCompleted() Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		if j.IsNow(jobsetv1.JobSetCompleted) || j.IsNow(jobsetv1.JobSetFailed) {
@@ -100,7 +100,7 @@ func HaveNotCompleted() Matcher[snapshot.JobSet] {
 // room: the state that the lab is there to prevent.
 func HavePartRunning(running, waiting int) Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		steady, roomless := 0, 0
@@ -180,7 +180,7 @@ func HavePodsQueuedOneByOne(pods int) Matcher[snapshot.JobSet] {
 }
 
 func queuedOneByOne(j snapshot.JobSet, kind string, owners []kubetypes.UID, wanted int) *Mismatch {
-	if r := missingJobSet(j); r != nil {
+	if r := MissingJobSet(j); r != nil {
 		return r
 	}
 	judged := 0

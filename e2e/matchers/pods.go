@@ -19,7 +19,7 @@ import (
 // Where roles are named, only their pods count.
 func HaveRunningPods(wanted int, roles ...string) Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		pods := slices.DeleteFunc(j.Pods().Items, func(pod corev1.Pod) bool {
@@ -133,7 +133,7 @@ func creationRefused(j snapshot.JobSet) string {
 // completion index) is held by exactly one present pod, and that it runs.
 func HaveOnePodPerRank() Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		if r := madeByItsJobs(j, j.Pods().Items); r != nil {

@@ -34,7 +34,7 @@ func HaveBackoffLimit(wanted int32) Matcher[snapshot.ReplicatedJob] {
 // AllowRestarts judges a JobSet by failurePolicy.maxRestarts.
 func AllowRestarts(wanted int32) Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		policy := j.Live.Spec.FailurePolicy
@@ -56,7 +56,7 @@ func AllowRestarts(wanted int32) Matcher[snapshot.JobSet] {
 // exactly this role.
 func SucceedWhenAnyOf(role string) Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		policy := j.Live.Spec.SuccessPolicy

@@ -11,7 +11,7 @@ import (
 // HaveOneWorkload judges that the JobSet owns exactly one Workload.
 func HaveOneWorkload() Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		owned := j.Workloads()
@@ -35,7 +35,7 @@ func HaveOneWorkload() Matcher[snapshot.JobSet] {
 // was ever seen.
 func HaveNoWorkload() Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		for _, seen := range j.Snapshot.Seen.Ever("Workload", j.Name) {

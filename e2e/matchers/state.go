@@ -10,7 +10,7 @@ import (
 // HaveRestarted judges that a JobSet has restarted at least once and lives on.
 func HaveRestarted() Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		if j.IsNow(jobsetv1.JobSetFailed) {
@@ -30,7 +30,7 @@ func HaveRestarted() Matcher[snapshot.JobSet] {
 // HaveNotRestarted judges that the JobSet itself has never restarted.
 func HaveNotRestarted() Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		if j.Restarts() > 0 || j.IsNow(jobsetv1.JobSetFailed) {
@@ -44,7 +44,7 @@ func HaveNotRestarted() Matcher[snapshot.JobSet] {
 // HaveCompleted judges that a JobSet has ended in success.
 func HaveCompleted() Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		if j.IsNow(jobsetv1.JobSetCompleted) {
@@ -100,7 +100,7 @@ func HaveNoJobThatEverCompleted() Matcher[snapshot.ReplicatedJob] {
 // BeSuspended judges a JobSet by spec.suspend.
 func BeSuspended() Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *Mismatch {
-		if r := missingJobSet(j); r != nil {
+		if r := MissingJobSet(j); r != nil {
 			return r
 		}
 		if j.Suspended() {

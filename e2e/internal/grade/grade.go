@@ -156,7 +156,7 @@ func Check(ctx context.Context, w *cluster.Cluster, steps []lab.Step) (Grading, 
 		return Grading{}, &notLooked{Code: preflight.FactUnreadable, Message: "this user may not list " + text.List(snapshot.Forbidden), Fix: readerFix}
 	}
 	grading.sayForbidden(snapshot)
-	grading.sayQueueMissing(snapshot)
+	grading.sayQueueMissing(snapshot, w.Pins)
 	grading.Cluster, grading.WorkDir = w.Config.Host, w.Settings.WorkDir
 	_, err = os.Stat(w.Settings.WorkDir)
 	grading.WorkDirMissing = errors.Is(err, fs.ErrNotExist)

@@ -59,11 +59,7 @@ func (g *Grading) sayForbidden(s *snapshot.Snapshot) {
 
 // sayQueueMissing says once that the lab's queue is not there: whatever a learner does, what
 // is queued is not let in.
-func (g *Grading) sayQueueMissing(s *snapshot.Snapshot) {
-	pins, err := fixtures.ReadPins()
-	if err != nil {
-		return
-	}
+func (g *Grading) sayQueueMissing(s *snapshot.Snapshot, pins fixtures.Pins) {
 	var code snapshot.Code
 	var what string
 	switch {

@@ -16,10 +16,6 @@ import (
 
 // These matchers judge the lab, so they need no Korean sentence.
 
-func noJobSet(j snapshot.JobSet) *matchers.Mismatch {
-	return matchers.NewInternalMismatch(matchers.JobSetNotFound, "There is no JobSet %s.", j.Name)
-}
-
 // BeOneK3s judges that the cluster is k3s, of one node.
 func BeOneK3s() matchers.Matcher[snapshot.Machine] {
 	return func(m snapshot.Machine) *matchers.Mismatch {
@@ -74,8 +70,8 @@ func DefaultTo(operator jobsetv1.Operator) matchers.Matcher[jobsetv1.JobSetSpec]
 // and that each pod's hostname is its place and its subdomain that Service.
 func HaveHostsOfItsService() matchers.Matcher[snapshot.JobSet] {
 	return func(j snapshot.JobSet) *matchers.Mismatch {
-		if j.Live == nil {
-			return noJobSet(j)
+		if r := matchers.MissingJobSet(j); r != nil {
+			return r
 		}
 		service := j.Service()
 		if service == nil || service.Name != j.Name || service.Spec.ClusterIP != "None" {
